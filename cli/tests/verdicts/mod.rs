@@ -84,3 +84,21 @@ fn every_view_has_the_same_verdict() {
     assert!(compared >= 30, "{compared} requests are compared");
     assert!(dialects.len() >= 5, "{dialects:?}");
 }
+
+#[test]
+fn suggestion_uses_path_that_intentions_permit() {
+    let text = include_str!("../../../assets/examples/consul/intentions.yaml");
+    let options = Options::from_words("default-policy=deny", dialect::ALL).expect("options");
+    let compilation = Compiler::new(dialect::ALL).compile(&Inputs::one("input.yaml", text), &for_interactive_use(options).in_dialect("consul"));
+    let gateways = RunningGateway::all(&compilation);
+    let web = *gateways.iter().find(|of| of.named().id.as_str() == "web-sidecar-proxy").expect("the proxy of web");
+    let RunningGateway::Envoy(of) = web else { panic!("an Envoy") };
+    let (positions, config) = (compilation.positions(), EnvoyConfig::of(of.ir));
+    let names = overview(&compilation, &positions);
+    let verdict = |written: &WrittenRequest| {
+        let request = written.read().ok()?;
+        Some(web.route(&positions, &request, &mut EmittedByGateway::default(), &names).verdict().clone())
+    };
+    let urls: Vec<String> = suggested_requests(web, &ByPointer::of(&config), verdict).into_iter().map(|written| written.url).collect();
+    assert_eq!(urls, ["http://example.com/orders"]);
+}

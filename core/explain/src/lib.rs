@@ -19,6 +19,7 @@ pub mod compare;
 mod contribution;
 pub mod coverage;
 mod dump;
+mod editable;
 mod edits;
 mod finding;
 mod finding_cause;
@@ -33,12 +34,14 @@ mod ledger;
 mod line_removal;
 mod lineage;
 mod made_by_line;
+mod mesh;
 pub mod migration;
 mod name_completion;
 mod named_parts;
 mod navigation;
 mod nginx;
 mod origin;
+mod permitted_path;
 pub mod picture;
 mod pointer;
 mod policies;
@@ -71,6 +74,7 @@ pub use certificate::describe_certificate;
 pub use chancery_base::positions::{Excerpt, Positions, Span};
 pub use contribution::{Contribution, contributions};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
+pub use editable::{EditableSort, EditableValue, editable_values};
 pub use edits::{missing_grant, suppression};
 pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, not_utf8, plain_message, without_overlaps};
 pub use finding_cause::causes;
@@ -84,6 +88,7 @@ pub use ledger::{LedgerFinding, LedgerRow, ledger, ledger_of, rows_without_effec
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
 pub use made_by_line::{MadeByLine, made_by_line};
+pub use mesh::{MeshDestination, mesh_destinations};
 pub use name_completion::complete;
 pub use navigation::{NamePlace, Named, Names, PartKind};
 pub use nginx::{
@@ -104,7 +109,7 @@ pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer
 pub use trial::{DecidingLine, Trial, sample_for_object, try_request};
 pub use unmatched::{ServedHost, UnservedResource};
 pub use verdict::{
-    RequestReport, RequestVerdict, RunningGateway, envoy_ending, envoy_verdict, judge, overview, suggested_requests, whole_story_path,
+    RequestReport, RequestVerdict, RunningGateway, envoy_ending, envoy_verdict, judge, overview, served_request, suggested_requests, whole_story_path,
 };
 pub use view::{View, Viewed};
 pub use why_not::{Case, WhyNot, why_not};

@@ -65,12 +65,12 @@ pub fn sample_requests_for_hosts<'a>(rows: RouteRows<'a>, hosts: &[&str], parts:
     found
 }
 
-/// Returns the first requests with different URLs. Requests without headers come first.
+/// Returns the first requests with different URLs or ports. Requests without headers come first.
 pub(super) fn simplest(all: impl Iterator<Item = WrittenRequest>) -> Vec<WrittenRequest> {
     let (mut plain, mut others): (Vec<WrittenRequest>, Vec<WrittenRequest>) = (Vec::new(), Vec::new());
     for request in all {
         let list = if request.headers.is_empty() { &mut plain } else { &mut others };
-        if list.len() < MOST_SAMPLES && !list.iter().any(|known| known.url == request.url) {
+        if list.len() < MOST_SAMPLES && !list.iter().any(|known| (&known.url, known.port) == (&request.url, request.port)) {
             list.push(request);
         }
         if plain.len() == MOST_SAMPLES {

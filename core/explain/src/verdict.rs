@@ -5,6 +5,7 @@
 use super::gateway_chain::{listens, route_in_one_gateway, route_through_gateways};
 use super::headline::{headline, service_name, story_path};
 use super::nginx::shares;
+use super::permitted_path::with_permitted_paths;
 use super::sample_request::simplest;
 use super::{
     AppGatewayReport, Graph, Hop, NginxReport, Positions, RouteReport, app_gateway_ending, app_gateway_routes, app_gateway_sample_request,
@@ -312,6 +313,25 @@ pub fn suggested_requests(
             simplest(rows.iter().filter(|row| row.action == "forward").filter_map(|row| nginx_sample_request(&rows, Some(&row.pointer))))
         }
     };
-    let reaches = |written: &WrittenRequest| verdict(written).is_some_and(|verdict| verdict.good && verdict.outcome == Outcome::Forward);
-    candidates.into_iter().filter(reaches).take(MOST_SUGGESTED).collect()
+    candidates.into_iter().filter_map(|written| served_request(gateway, written, &mut verdict)).take(MOST_SUGGESTED).collect()
+}
+
+/// Returns the request if it reaches a service. If access rules deny it, returns it with a path that they name, if that reaches a service.
+pub fn served_request(
+    gateway: RunningGateway<'_>,
+    written: WrittenRequest,
+    verdict: &mut dyn FnMut(&WrittenRequest) -> Option<RequestVerdict>,
+) -> Option<WrittenRequest> {
+    let is_served = |verdict: &RequestVerdict| verdict.good && verdict.outcome == Outcome::Forward;
+    let first = verdict(&written)?;
+    if is_served(&first) {
+        return Some(written);
+    }
+    let RunningGateway::Envoy(gateway) = gateway else { return None };
+    let denying = match &first.at {
+        Some(at) => gateway.of().gateways().find(|of| of.id.as_str() == at)?,
+        None => gateway,
+    };
+    let others = with_permitted_paths(&written, &EnvoyConfig::on_demand(denying.ir));
+    others.into_iter().find(|written| verdict(written).is_some_and(|of| is_served(&of)))
 }
