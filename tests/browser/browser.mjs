@@ -92,7 +92,7 @@ export const ready = (page) =>
 export async function show(page, view) {
   await page.click(`#tab-${view}`);
   await page.locator(`#tab-${view}[aria-selected="true"]`).waitFor();
-  await page.locator("#view > *").first().waitFor();
+  await page.locator("#view > *").first().waitFor({ state: "attached" });
   await drawn(page);
 }
 

@@ -3,6 +3,7 @@
 //! Lines count from 1, columns in UTF-16 units from 0, as in the editor.
 
 mod compare;
+mod editable;
 mod option;
 mod reach;
 mod request;
@@ -11,9 +12,10 @@ mod window;
 
 pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
+pub use editable::{EditableSort, EditableValue};
 pub use option::{OptionField, OptionPanel, OptionSort};
 pub use reach::{Contribution, Reach, ReachCase};
-pub use request::{Hop, Reason, Sent, Step, Tried, Wanting, Way};
+pub use request::{Destination, Hop, Reason, Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
 pub use window::{Call, EnvoyAt};
 
@@ -98,6 +100,8 @@ pub enum Question {
     Suggest(String),
     /// Suggests requests that reach a service, each for another rule; answered by a list of [`WrittenRequest`].
     Suggestions,
+    /// Lists the services that the shown proxy of a mesh reaches; answered by a list of [`Destination`].
+    Destinations,
     /// Runs saved requests against their expectations; answered by a list of [`Verdict`].
     Judge(Vec<SavedRequest>),
     /// Writes saved requests as a file of `chancery test`; answered by a string.
@@ -420,6 +424,9 @@ pub struct SelectionDetails {
     pub envoy: Vec<String>,
     /// The first row of each document that belongs to it, with the current folding.
     pub rows: Vec<(Doc, u32)>,
+    /// The weights, timeouts and switches of the selected resource.
+    #[serde(default)]
+    pub values: Vec<EditableValue>,
 }
 
 /// A gateway by dialect and id.

@@ -29,6 +29,8 @@ mod session;
 #[cfg(target_arch = "wasm32")]
 mod share;
 #[cfg(target_arch = "wasm32")]
+mod step_nodes;
+#[cfg(target_arch = "wasm32")]
 mod tree;
 
 #[cfg(target_arch = "wasm32")]

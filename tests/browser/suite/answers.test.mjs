@@ -48,7 +48,7 @@ describe("why not", () => {
     await page.locator("tr.shadowed").getByRole("button", { name: "Why not?" }).click();
     await page.locator(".sheet").getByText("matches it first").waitFor();
     await page.keyboard.press("Escape");
-    await page.locator("#tab-findings .idle-count", { hasText: "1 idle" }).waitFor();
+    await page.locator("#tab-findings .idle-count", { hasText: "2 idle" }).waitFor();
     await show(page, "findings");
     await page.locator(".idle-row", { hasText: "other" }).getByRole("button", { name: "Why not?" }).click();
     await page.locator(".sheet").getByText("It adds no rule").waitFor();

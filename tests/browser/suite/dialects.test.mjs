@@ -127,6 +127,25 @@ describe("several gateways", () => {
   });
 });
 
+describe("request in a mesh", () => {
+  test("request goes from a proxy to a service that it reaches", async () => {
+    const { page, errors, close } = await visit("?example=consul/intentions");
+    const from = page.locator("[aria-label='Receiving gateway']");
+    await from.selectOption("orders-sidecar-proxy");
+    await page.waitForFunction(() => document.querySelector(".status select[aria-label='Gateway']").value === "orders-sidecar-proxy");
+    await page.locator("[aria-label='Destination']").waitFor({ state: "detached" });
+    await from.selectOption("web-sidecar-proxy");
+    const to = page.locator("[aria-label='Destination']");
+    await to.waitFor();
+    await page.fill(".asked-url", "http://absent.example.com/");
+    await to.selectOption("orders");
+    await page.locator(".asked-answer.good", { hasText: "orders" }).waitFor();
+    assert.equal(new URL(await page.inputValue(".asked-url")).pathname, "/orders", "a path that the intentions permit");
+    assert.deepEqual(errors, []);
+    await close();
+  });
+});
+
 describe("an Application Gateway", () => {
   test("Application Gateway shows document, rules, request and graph", async () => {
     const { page, errors, close } = await visit("?example=ingress/paths");

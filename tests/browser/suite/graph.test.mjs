@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe } from "node:test";
-import { load, test, visitors } from "../browser.mjs";
+import { clickLine, load, show, test, visitors } from "../browser.mjs";
 
 const site = visitors();
 
@@ -178,6 +178,74 @@ describe("graph overview", () => {
     const written = [...svg.matchAll(/<text class="t"[^>]*>([^<]*)</g)].map(([, title]) => title).sort();
     assert.deepEqual(written, shown);
     assert.match(svg, /90 %/);
+    await close();
+  });
+});
+
+describe("playing a request", () => {
+  test("steps highlight boxes and lines, without motion if the user prefers it", async () => {
+    const { page, errors, close } = await site.visit();
+    await page.locator(".asked-answer.good").waitFor();
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    const told = page.locator(".player-told");
+    await told.filter({ hasText: "Listener" }).waitFor();
+    const number = async () => Number((await page.locator(".player-count").textContent()).split(" of ")[0]);
+    assert.equal(await number(), 1);
+    const at = () => page.locator(".dot").evaluate((dot) => dot.getBoundingClientRect().left);
+    await page.locator(".dot:not(.off)").waitFor();
+    const first = await at();
+    await page.waitForTimeout(2500);
+    assert.equal(await number(), 1, "nothing moves by itself");
+    await page.locator(".brand").click();
+    for (let step = 0; step < 3; step += 1) await page.keyboard.press("ArrowRight");
+    await told.filter({ hasText: "prefix /cart/ matches" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "cart" }).first().waitFor();
+    assert.ok((await at()) > first, "the dot is at the rule");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await number(), 3);
+    await page.keyboard.press("Escape");
+    await page.locator(".player").waitFor({ state: "detached" });
+    assert.equal(await page.locator(".cm-line.selected-line").count(), 0);
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("request plays by itself and stops at its end", async () => {
+    const { page, close } = await site.visit();
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    await page.locator(".asked-answer.good").waitFor();
+    await page.locator(".brand").click();
+    await page.keyboard.press("p");
+    await page.locator(".player-count", { hasText: /^2 of/ }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    await page.waitForFunction(() => {
+      const [now, all] = document.querySelector(".player-count").textContent.split(" of ");
+      return now === all && document.querySelector(".player-run").textContent === "Play";
+    });
+    await close();
+  });
+});
+
+describe("settings on the graph", () => {
+  test("weight changes in the text, and Compare shows the requests", async () => {
+    const { page, errors, close } = await site.visit();
+    await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
+    const before = await page.locator(".cm-content").textContent();
+    await clickLine(page, "weight: 10");
+    const weight = page.getByLabel("weight", { exact: true });
+    await weight.waitFor();
+    assert.equal(await weight.inputValue(), "10");
+    await weight.fill("25");
+    await weight.press("Enter");
+    await page.locator(".cm-line", { hasText: "weight: 25" }).waitFor();
+    await page.locator(".share", { hasText: "25 %" }).first().waitFor();
+    assert.equal((await page.locator(".cm-content").textContent()).replace("weight: 25", "weight: 10"), before, "comments stay");
+    await weight.fill("many");
+    await weight.press("Enter");
+    await page.locator(".toast", { hasText: "does not accept many" }).waitFor();
+    await show(page, "compare");
+    await page.locator(".verdict", { hasText: "Requests change" }).waitFor();
+    assert.deepEqual(errors, []);
     await close();
   });
 });

@@ -71,6 +71,7 @@ fn follow(app: App) {
     app.screen.follow();
     app.requests.watch();
     app.requests.follow();
+    app.play.follow();
     app.ledger.follow();
     let changed = move |_: &web_sys::Event| {
         if let Some(link) = address::read().shared {
@@ -236,6 +237,7 @@ fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
     match event.key().as_str() {
         "k" if command => app.screen.lay_over(Overlay::Palette),
         "Escape" if app.screen.overlay.with_untracked(Option::is_some) => app.screen.overlay.set(None),
+        "Escape" if app.play.at.with_untracked(Option::is_some) => app.play.close(),
         "Escape" if app.selection.details.with_untracked(Option::is_some) => {
             app.selection.release();
             return Some(false);
@@ -257,6 +259,10 @@ fn letter_key(app: App, key: &str) -> bool {
         "j" => app.selection.step(true),
         "k" => app.selection.step(false),
         "t" => app.screen.turn_theme(),
+        "p" if app.play.at.with_untracked(Option::is_some) => app.play.toggle(),
+        "p" => app.play(),
+        "ArrowRight" if app.play.at.with_untracked(Option::is_some) => app.play.step(true),
+        "ArrowLeft" if app.play.at.with_untracked(Option::is_some) => app.play.step(false),
         "e" => {
             app.screen.writing.set(true);
             bridge::focus();

@@ -30,6 +30,8 @@ mod options;
 #[cfg(target_arch = "wasm32")]
 mod overlay;
 #[cfg(target_arch = "wasm32")]
+mod play;
+#[cfg(target_arch = "wasm32")]
 mod requests;
 #[cfg(target_arch = "wasm32")]
 mod screen;

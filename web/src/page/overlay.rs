@@ -28,6 +28,8 @@ const KEYS: &[(&str, &str)] = &[
     ("Ctrl Space", "complete"),
     ("Ctrl .", "fix the finding on this line"),
     ("E", "go to the editor"),
+    ("P", "play the request on the graph, or pause"),
+    ("← and →", "previous and next step while a request plays"),
     ("L", "show the legend of the graph"),
     ("T", "switch between light and dark"),
     ("?", "show the keyboard shortcuts"),
@@ -87,7 +89,7 @@ fn Sheet(app: App, title: String, children: Children) -> impl IntoView {
         }
     });
     view! {
-        <div class="redaction_map" on:click=move |_| app.screen.overlay.set(None)></div>
+        <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>
         <section class="sheet" role="dialog" aria-modal="true" aria-label=label>
             <header class="sheet-head"><h1>{title}</h1><button class="quiet" node_ref=close aria-label="Close" on:click=move |_| app.screen.overlay.set(None)>"×"</button></header>
             <div class="sheet-body" tabindex="0">{children()}</div>

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::link::{Silence, ask};
 use crate::screen::Screen;
 use crate::view::View;
-use chancery_web::protocol::{Ending, Question, SavedRequest, Verdict, Way, WrittenRequest};
+use chancery_web::protocol::{Destination, Ending, Question, SavedRequest, Verdict, Way, WrittenRequest};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -23,6 +23,8 @@ pub struct Requests {
     pub verdicts: RwSignal<Vec<Verdict>>,
     /// Requests that succeed, for an empty form and for a first visit.
     pub suggested: RwSignal<Vec<WrittenRequest>>,
+    /// The services that the shown proxy of a mesh reaches.
+    pub destinations: RwSignal<Vec<Destination>>,
     engine: Engine,
     screen: Screen,
 }
@@ -37,6 +39,7 @@ impl Requests {
             saved: RwSignal::new(saved),
             verdicts: RwSignal::new(Vec::new()),
             suggested: RwSignal::new(Vec::new()),
+            destinations: RwSignal::new(Vec::new()),
             engine,
             screen,
         }
@@ -167,8 +170,32 @@ impl Requests {
         });
     }
 
+    /// Empties the form, which fills it with a request for the shown gateway.
+    pub fn begin_anew(self) {
+        self.way.set(None);
+        self.wide.set(false);
+        self.fill(WrittenRequest::default());
+    }
+
+    /// Reads the destinations of the shown gateway after each compile of several gateways.
+    fn follow_destinations(self) {
+        Effect::new(move |_| {
+            if self.engine.generation.get() == 0 || self.engine.compiled.with_untracked(|compiled| compiled.gateways.len() < 2) {
+                return self.destinations.set(Vec::new());
+            }
+            self.engine.in_a_pause(move || {
+                spawn_local(async move {
+                    if let Ok(found) = ask::<Vec<Destination>>(Question::Destinations).await {
+                        self.destinations.set(found);
+                    }
+                });
+            });
+        });
+    }
+
     /// Simulates the form's request while the form is visible.
     pub fn follow(self) {
+        self.follow_destinations();
         let requests = self;
         Effect::new(move |_| {
             let (generation, form) = (requests.engine.generation.get(), requests.form.get());

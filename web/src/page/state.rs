@@ -11,6 +11,7 @@ use crate::examples::{self, Example};
 use crate::host::live::Live;
 use crate::ledger::Ledger;
 use crate::link::{Silence, ask};
+use crate::play::Play;
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::selection::Selection;
@@ -30,6 +31,7 @@ pub struct App {
     pub engine: Engine,
     pub selection: Selection,
     pub requests: Requests,
+    pub play: Play,
     pub ledger: Ledger,
     pub compare: Compare,
     pub browser_storage: BrowserStorage,
@@ -57,6 +59,7 @@ impl App {
             engine,
             selection: Selection::new(workspace, engine, screen),
             requests,
+            play: Play::new(requests, workspace),
             ledger: Ledger::new(engine),
             compare,
             browser_storage: BrowserStorage::new(workspace, requests, compare, screen),
@@ -247,6 +250,16 @@ impl App {
     pub fn try_curl(self, command: String) {
         self.requests.take_curl(command);
         self.screen.show(View::Try);
+    }
+
+    /// Plays the request on the graph.
+    pub fn play(self) {
+        if self.play.stops.with_untracked(Vec::is_empty) {
+            return self.screen.say("There is no request to play yet");
+        }
+        self.selection.release();
+        self.screen.show(View::Graph);
+        self.play.start();
     }
 
     /// Shows the documentation of a finding code.

@@ -1,7 +1,7 @@
 //! The result of a simulated request, step by step. Does not define requests and expectations; see `chancery_core::simulate`.
 
 use super::Span;
-use chancery_core::simulate::Ending;
+use chancery_core::simulate::{Ending, WrittenRequest};
 use serde::{Deserialize, Serialize};
 
 /// The result of a request.
@@ -84,6 +84,9 @@ pub struct Step {
     pub lost: bool,
     /// A JSON pointer into the bootstrap.
     pub pointer: Option<String>,
+    /// The box of the graph's overview that shows this step.
+    #[serde(default)]
+    pub node: Option<String>,
     /// The lines that produced the part.
     pub spans: Vec<Span>,
     /// The explanation, one sentence each.
@@ -127,4 +130,11 @@ pub struct Sent {
     pub sign: String,
     /// The part that changes the line.
     pub by: String,
+}
+
+/// A service that a proxy of a mesh reaches, as `chancery_core::explain::MeshDestination` writes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Destination {
+    pub name: String,
+    pub request: WrittenRequest,
 }

@@ -3,13 +3,14 @@
 
 use crate::protocol::{Hop, Reason, RouteVerdict, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::common::span;
+use crate::worker::step_nodes::add_nodes;
 use crate::worker::{app_gateway, nginx};
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::GatewayRef;
 use chancery_core::compile::EmittedByGateway;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
-    self, Contribution, Graph, Positions, RequestReport, RequestVerdict, RouteReport, RunningGateway, ServedHost, TracedGateway,
+    self, Contribution, Graph, MeshDestination, Positions, RequestReport, RequestVerdict, RouteReport, RunningGateway, ServedHost, TracedGateway,
 };
 use chancery_core::resource::ObjectId;
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, Request, RouteShare, SavedRequest, Verdict, percent};
@@ -76,6 +77,7 @@ impl<'a> Router<'a> {
             way.steps.iter_mut().for_each(forget_pointers);
             way.gateway = Some(receiver.named().id.to_string());
         }
+        add_nodes(&mut way, self.overview);
         Ok(Way { headline: verdict.sentence, good: verdict.good, status: verdict.status, ending, ..way })
     }
 
@@ -110,6 +112,17 @@ impl<'a> Router<'a> {
     /// Requests that reach a service.
     pub fn suggestions(&self) -> Vec<WrittenRequest> {
         explain::suggested_requests(self.shown, &ByPointer::of(self.config), |written| self.verdict(written))
+    }
+
+    /// The services that the shown proxy of a mesh reaches, each with a request that reaches it, if there is one.
+    pub fn destinations(&self) -> Vec<MeshDestination> {
+        let RunningGateway::Envoy(gateway) = self.shown else { return Vec::new() };
+        let mut all = explain::mesh_destinations(explain::routes(gateway), self.config);
+        for destination in &mut all {
+            let served = explain::served_request(self.shown, destination.request.clone(), &mut |written| self.verdict(written));
+            destination.request = served.unwrap_or_else(|| destination.request.clone());
+        }
+        all
     }
 
     /// The verdict on the first request that is served, or on the first request.

@@ -1,11 +1,11 @@
 //! Describes a selection in the page's form. Does not compute it; see `chancery_core::explain::Thread`.
 
-use crate::protocol::{Doc, ResourceRef, SelectionDetails, Span, Target};
+use crate::protocol::{Doc, EditableSort, EditableValue, ResourceRef, SelectionDetails, Span, Target};
 use crate::worker::common::span;
 use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::{Compilation, SideRef};
-use chancery_core::explain::{Lineage, OriginView, describe, made_by_line};
+use chancery_core::explain::{self, Lineage, OriginView, describe, editable_values, made_by_line};
 use std::collections::BTreeMap;
 
 /// The documents that were built.
@@ -33,8 +33,11 @@ pub fn places(target: &Target, core: &Lineage, compilation: &Compilation, doc: D
 pub fn describe_selection(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> SelectionDetails {
     let compilation = side.compilation;
     let positions = compilation.positions();
-    let resources = of.resources(compilation).into_iter();
-    let resources: Vec<ResourceRef> = resources
+    let found = of.resources(compilation);
+    let object = side.objects().iter().find(|object| found.contains(&explain::ResourceRef::from(&object.key)));
+    let values = object.map(|object| editable_values(object, &positions).iter().map(editable).collect()).unwrap_or_default();
+    let resources: Vec<ResourceRef> = found
+        .into_iter()
         .map(|of| ResourceRef { kind: of.kind.to_string(), name: of.name.to_string(), namespace: of.namespace.map(|name| name.to_string()) })
         .collect();
     let fields = of.fields(compilation);
@@ -77,7 +80,17 @@ pub fn describe_selection(target: &Target, of: &Lineage, side: SideRef<'_>, tree
     {
         spans.insert(0, Span { file: file.clone(), line: *line, end_line: *line, ..Span::default() });
     }
-    SelectionDetails { title, facts, spans, resources, ..SelectionDetails::default() }
+    SelectionDetails { title, facts, spans, resources, values, ..SelectionDetails::default() }
+}
+
+/// A value that the page may change, in the page's form.
+fn editable(of: &explain::EditableValue) -> EditableValue {
+    let sort = match of.sort {
+        explain::EditableSort::Number => EditableSort::Number,
+        explain::EditableSort::Duration => EditableSort::Duration,
+        explain::EditableSort::Switch => EditableSort::Switch,
+    };
+    EditableValue { path: of.path.clone(), sort, value: of.value.clone(), quote: of.quote.clone(), span: span(&of.span) }
 }
 
 /// The largest number of places to show for one line.

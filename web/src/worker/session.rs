@@ -208,7 +208,7 @@ impl Session {
 
     fn dispatch(&mut self, question: Question) -> String {
         let is_about_requests = match &question {
-            Question::Try(_) | Question::Suggest(_) | Question::Suggestions | Question::Judge(_) => true,
+            Question::Try(_) | Question::Suggest(_) | Question::Suggestions | Question::Destinations | Question::Judge(_) => true,
             Question::Routes(filter) => routes::request_of(filter).is_some(),
             _ => false,
         };
@@ -222,9 +222,8 @@ impl Session {
                 self.about_tree(question)
             }
             Question::Graph(_) | Question::Picture(_) | Question::Seek { .. } => self.about_graph(question),
-            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Suggestions | Question::Judge(_) | Question::Tests(_) => {
-                self.about_requests(question)
-            }
+            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) => self.about_requests(question),
+            Question::Suggestions | Question::Destinations | Question::Judge(_) | Question::Tests(_) => self.about_requests(question),
             Question::WhyNot { target, request } => fine(&self.why_not(&target, &request)),
             Question::Select(target) => {
                 self.selected = Some(target);
@@ -320,6 +319,7 @@ impl Session {
                 }
             }),
             Question::Suggestions => fine(&self.with_router(|router| router.suggestions())),
+            Question::Destinations => fine(&self.with_router(|router| router.destinations())),
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Tests(saved) => fine(&RequestTests::write(&saved)),
             _ => refused("this question is not about a request"),
@@ -526,10 +526,11 @@ impl Session {
             let span = positions.object(object.id)?;
             Some(Named { label: ResourceRef::from(&object.key).to_string(), file: span.file.to_string(), line: span.line })
         });
-        let counts = counts(compilation);
+        let unsupported = unsupported(compilation);
+        let counts = if unsupported.is_some() { (0, 0) } else { counts(compilation) };
         Ok(Compiled {
             dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
-            unsupported: unsupported(compilation),
+            unsupported,
             read_as: compilation.sides.iter().map(|side| side.dialect.controller.into()).collect(),
             gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
             gateways: self.gateway_names(),
@@ -567,8 +568,8 @@ impl Session {
     /// The graph at the requested level of detail.
     fn at_level(&mut self, focus: &GraphFocus) -> explain::Graph {
         let graph = if drawing::is_written_overview(focus) { self.overview().clone() } else { drawing::at_level(self.whole_graph(), focus) };
-        // Envoy's own configuration has no resources to show in an overview.
-        match graph.nodes.is_empty() && !focus.envoy_parts {
+        // Envoy's own configuration has no resources to show in an overview. For unsupported input, the controller's own parts would mislead.
+        match graph.nodes.is_empty() && !focus.envoy_parts && unsupported(&self.compilation).is_none() {
             true => drawing::at_level(self.whole_graph(), &GraphFocus { envoy_parts: true, ..focus.clone() }),
             false => graph,
         }

@@ -6,7 +6,7 @@ use super::request::{MethodChoice, RequestChips};
 use crate::link::ask;
 use crate::state::App;
 use crate::view::View;
-use chancery_web::protocol::{Comparison, Other, Question, RequestChange, Requests, WrittenRequest};
+use chancery_web::protocol::{Comparison, Destination, Other, Question, RequestChange, Requests, WrittenRequest};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -37,6 +37,7 @@ pub fn AddressBar(app: App) -> impl IntoView {
     };
     view! {
         <section class="asked-bar" aria-label="Request">
+            <Ends app=app />
             <MethodChoice requests=requests />
             <input
                 class="field asked-url" type="text" inputmode="url" spellcheck="false" autocomplete="off" aria-label="Request to try"
@@ -46,9 +47,59 @@ pub fn AddressBar(app: App) -> impl IntoView {
             <button class="quiet asked-add" title="Add headers, a port, a server name or a source address" on:click=add>"+ header"</button>
             <span class="asked-arrow" aria-hidden="true">"→"</span>
             <span class="asked-out" role="status">{answer}</span>
-            <button class="quiet" title="Show each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
+            <button class="quiet asked-steps" title="Show each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
+            <button class="quiet asked-play" title="Follow this request on the graph, step by step (P)" on:click=move |_| app.play()>"Play"</button>
         </section>
         <Consequences app=app />
+    }
+}
+
+/// The gateway that receives the request, and in a mesh its destination, if there are several gateways.
+#[component]
+fn Ends(app: App) -> impl IntoView {
+    let requests = app.requests;
+    let leave = move |event| {
+        app.workspace.gateway.set(Some(event_target_value(&event)));
+        app.engine.compile_then(move || requests.begin_anew());
+    };
+    let reach = move |event| {
+        let chosen = event_target_value(&event);
+        let found = requests.destinations.with_untracked(|all| all.iter().find(|of| of.name == chosen).cloned());
+        if let Some(found) = found {
+            requests.fill(found.request);
+        }
+    };
+    // The port, or else the host, decides which listener receives the request.
+    let host = |request: &WrittenRequest| request.url.split('/').nth(2).map(str::to_string);
+    let is_chosen = move |form: &WrittenRequest, of: &WrittenRequest| form.port == of.port && (form.port.is_some() || host(form) == host(of));
+    let destinations = move || {
+        let all = requests.destinations.get();
+        (!all.is_empty()).then(|| {
+            let any = requests.form.with(|form| !all.iter().any(|of| is_chosen(form, &of.request)));
+            let option = |of: Destination| {
+                let chosen = requests.form.with(|form| is_chosen(form, &of.request));
+                view! { <option value=of.name.clone() selected=chosen>{of.name.clone()}</option> }
+            };
+            view! {
+                <label class="asked-end">"to " <select class="field" aria-label="Destination" on:change=reach>
+                    {any.then(|| view! { <option value="" selected=true>"…"</option> })} {all.into_iter().map(option).collect_view()}
+                </select></label>
+            }
+        })
+    };
+    move || {
+        let (names, shown) = app.engine.compiled.with(|compiled| (compiled.gateways.clone(), compiled.gateway.clone()));
+        (names.len() > 1).then(|| {
+            let word = move || if requests.destinations.with(Vec::is_empty) { "at " } else { "from " };
+            let option = |name: String| {
+                let chosen = name == shown;
+                view! { <option value=name.clone() selected=chosen>{name.clone()}</option> }
+            };
+            view! {
+                <label class="asked-end">{word} <select class="field" aria-label="Receiving gateway" on:change=leave>{names.into_iter().map(option).collect_view()}</select></label>
+                {destinations}
+            }
+        })
     }
 }
 

@@ -56,7 +56,7 @@ pub fn CompareView(app: App) -> impl IntoView {
     };
     view! {
         <div class="bar">
-            <label class="bar-label" for="compare-with">"CompareTarget"</label>
+            <label class="bar-label" for="compare-with">"Compare with"</label>
             <select id="compare-with" class="field" on:change=choose on:focus=move |_| call_tabs(app.compare)>
                 <option value="opened" selected=move || chosen() == "opened">"the opened work"</option>
                 <option value="pinned" selected=move || chosen() == "pinned">"the pinned state"</option>

@@ -2,6 +2,8 @@
 
 mod board;
 mod canvas;
+mod player;
+mod settings;
 mod text;
 
 use crate::state::App;
@@ -10,6 +12,8 @@ use board::Board;
 use canvas::{Canvas, Minimap, icon};
 use chancery_web::protocol::Frame;
 use leptos::prelude::*;
+use player::Player;
+use settings::Settings;
 use text::{AsText, plain};
 
 #[component]
@@ -39,6 +43,8 @@ pub fn GraphView(app: App) -> impl IntoView {
         <Bar board=board />
         <Legend board=board />
         {body}
+        <Player board=board />
+        <Settings board=board />
         <Ground board=board />
     }
 }

@@ -209,9 +209,9 @@ fn Kept(app: App) -> impl IntoView {
                 move || requests.form.with(|form| *form == request)
             };
             let told = verdict.map(|verdict| match verdict.holds {
-                true => view! { <span class="kept-told">{verdict.now}</span> }.into_any(),
+                true => view! { <span class="kept-told">{words(&verdict.now)}</span> }.into_any(),
                 false => view! {
-                    <span class="kept-told"><span class="kept-now">{verdict.now}</span> <span class="kept-expected">{format!("expected: {}", verdict.expected)}</span></span>
+                    <span class="kept-told"><span class="kept-now">{words(&verdict.now)}</span> <span class="kept-expected">{words(&format!("expected: {}", verdict.expected))}</span></span>
                     {verdict.ending.is_some().then(|| view! { <button class="chip" title="Expect this result from now on" on:click=move |_| requests.accept(at)>"Accept"</button> })}
                 }
                 .into_any(),
@@ -256,7 +256,7 @@ fn Answer(app: App, way: Way) -> impl IntoView {
     let (first, second) = if forwards { (headline, format!("{at}The request {}", ending.summary())) } else { (headline, at) };
     view! {
         <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>{words(&first)}</span></p>
-        {(!second.is_empty()).then(|| view! { <p class="verdict-second">{second}</p> })}
+        {(!second.is_empty()).then(|| view! { <p class="verdict-second">{words(&second)}</p> })}
         <Real app=app />
         <Reasons app=app reasons=reasons />
         <Nearest app=app hosts=hosts wanting=wanting />
@@ -272,7 +272,7 @@ fn Onward(app: App, hop: Hop) -> impl IntoView {
     let Hop { gateway, result, good, steps } = hop;
     view! {
         <h2 class="group-name onward">"then " {gateway}</h2>
-        <p class="verdict-second" class:bad=!good>{format!("The request {result}")}</p>
+        <p class="verdict-second" class:bad=!good>{words(&format!("The request {result}"))}</p>
         <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
     }
 }
@@ -328,7 +328,7 @@ fn select(app: App, pointer: Option<String>) {
 
 #[component]
 fn Stair(app: App, step: Step) -> impl IntoView {
-    let Step { what, name, lost, pointer, spans, facts, tried, sent, settings } = step;
+    let Step { what, name, lost, pointer, spans, facts, tried, sent, settings, .. } = step;
     let lit = {
         let pointer = pointer.clone();
         move || is_lit(app, pointer.as_ref())

@@ -272,9 +272,16 @@ impl Board {
         let is_busy =
             self.app.selection.details.try_with_untracked(Option::is_some) != Some(false) || self.touched.try_get_untracked() != Some(false);
         let Some(nodes) = self.focus.try_with_untracked(|focus| focus.keep.clone()).filter(|_| !is_busy) else { return };
-        // The rule comes before the service: the last boxes decide.
-        for id in nodes.iter().rev().take(2) {
-            self.show(id, false);
+        let mut boxes = self.drawing.with_untracked(|drawing| {
+            let passed = drawing.frames.iter().filter(|frame| nodes.contains(&frame.id));
+            passed.map(|frame| (frame.x, frame.id.clone())).collect::<Vec<_>>()
+        });
+        // The last boxes decide: the service is in sight, and above all the rule.
+        boxes.sort_by_key(|(x, _)| std::cmp::Reverse(*x));
+        let service = boxes.first().map(|(x, _)| *x);
+        let rule = boxes.iter().find(|(x, _)| Some(*x) != service).map(|(_, id)| id.clone());
+        for id in boxes.first().map(|(_, id)| id.clone()).into_iter().chain(rule) {
+            self.show(&id, false);
         }
     }
 
@@ -404,6 +411,10 @@ impl Board {
     /// Handles keys: arrows follow the lines, Enter selects, plus and minus zoom.
     pub fn key(self, event: &KeyboardEvent) {
         let key = event.key();
+        if self.app.play.is_open() {
+            // The page's shortcuts step through the request.
+            return;
+        }
         match (key.as_str(), self.next(&key)) {
             (_, Some(frame)) => {
                 self.cursor.set(Some(frame.id.clone()));

@@ -1,6 +1,7 @@
 //! Draws the graph: boxes and lines by tiles, and the map of a large graph. Does not handle actions; see `board`.
 
 use super::board::{Board, LARGE, Viewport};
+use super::player::dot;
 use chancery_core::explain::picture::badge;
 use chancery_web::protocol::{Drawing, Frame, Line};
 use leptos::prelude::*;
@@ -283,9 +284,19 @@ pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
                 {move || drawing.with(band)}
                 <Lines board=board lit=lit visible=visible />
                 <Boxes board=board lit=lit visible=visible choose=choose />
+                <Dot board=board />
             </g>
         </svg>
     }
+}
+
+/// The dot of the player. It stays in the document, so that it glides from box to box.
+#[component]
+fn Dot(board: Board) -> impl IntoView {
+    let place =
+        Memo::new(move |before: Option<&Option<(i32, i32)>>| dot(board).or_else(|| before.copied().flatten().filter(|_| board.app.play.is_open())));
+    let moved = move || place.get().map(|(x, y)| format!("translate({x}px, {y}px)")).unwrap_or_default();
+    view! { <circle class="dot" class:off=move || place.get().is_none() r="7" style:transform=moved></circle> }
 }
 
 #[component]
