@@ -3,6 +3,7 @@
 //! Only this module knows the shape of a compilation; all other modules work with gateways, snapshots and places. The compiler and the memory of
 //! each gateway last from build to build, so that an event costs as much as it changes.
 
+use super::bounds::bound_findings;
 use super::defaults::Defaults;
 use super::intake::{Drained, Unreadable, is_referred};
 use super::metrics::BuildSize;
@@ -103,6 +104,7 @@ impl Build {
     pub fn checked(&self, at: i64) -> Vec<Finding> {
         let mut whole = Compilation::clone(&self.compilation);
         check(&mut whole, &Policy { at: Some(at), ..Policy::default() }, &mut EmittedByGateway::default(), &Threads);
+        bound_findings(&mut whole);
         self.unreadable.iter().cloned().chain(findings(&whole, &whole.positions())).collect()
     }
 
@@ -222,6 +224,8 @@ impl Builder {
         }
         let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
+        let mut errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
+        bound_findings(&mut compilation);
         let compilation = Arc::new(compilation);
         let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway, drained.since)).collect();
         let stopped: Vec<(Arc<str>, String)> =
@@ -233,7 +237,7 @@ impl Builder {
         let unplanned = unplanned(&compilation, &drained.options);
         let parts = self.changed_parts(&compilation);
         let unreadable = self.unreadable(drained.unreadable, &options);
-        let errors = unreadable.len() + compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
+        errors += unreadable.len();
         self.forget_if_shrunk(drained.inputs.inputs.iter().map(|input| input.text.len()).sum());
         self.builds += 1;
         Build {
@@ -262,6 +266,7 @@ impl Builder {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes < before / 2 && before - bytes > SHRUNK {
             self.compiler = new_compiler();
+            self.defaults.forget_inputs();
         }
     }
 
@@ -363,6 +368,7 @@ fn file_errors(file: &Unreadable, options: &Options) -> Vec<Finding> {
     let first = Diagnostic::new(&codes::SYNTAX, file.message.clone(), start);
     alone.diagnostics.retain(|finding| finding.severity == Severity::Error);
     alone.diagnostics.splice(..0, std::iter::once(first).chain(not_utf8(SourceId(0), &not_utf8_at)));
+    bound_findings(&mut alone);
     let redactor = alone.redactor();
     let scrubbed = |finding: Finding| Finding { message: redactor.scrub(&finding.message).into_owned(), ..finding };
     findings(&alone, &alone.positions()).into_iter().map(scrubbed).collect()

@@ -24,6 +24,11 @@ pub(super) struct Defaults {
 }
 
 impl Defaults {
+    /// Drops the memory of inputs.
+    pub fn forget_inputs(&mut self) {
+        self.compiler = None;
+    }
+
     /// Returns the dialects whose configuration was deleted, and for these the compilation with their defaults.
     pub fn apply(&mut self, compilation: &Compilation, inputs: &Inputs, options: &Options) -> Option<(BTreeSet<&'static str>, Compilation)> {
         let mut deleted = BTreeSet::new();

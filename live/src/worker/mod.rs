@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`intake`] | holds the inputs of sources, and drops noise before it wakes the worker |
 //! | [`build`] | compiles all inputs, and makes the snapshot of each gateway |
+//! | [`bounds`] | bounds the findings of each file |
 //! | `defaults` | compiles with a controller's defaults after its configuration was deleted |
 //! | [`metrics`] | counts changes and builds |
 //!
 //! [`run`] waits for a change, and until the spacing since the last build is over. Then one build contains all changes
 //! that came meanwhile. It has its own thread, because compiling never waits.
 
+pub mod bounds;
 pub mod build;
 mod defaults;
 pub mod intake;

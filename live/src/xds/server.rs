@@ -231,7 +231,9 @@ impl<W: Wire> Task<W> {
         }
         self.has_asked = true;
         if let Some(verdict) = self.machine.request(&request, Instant::now()) {
-            let snapshot = self.sent_of.get(&verdict.type_url).cloned().unwrap_or_default();
+            // An answered snapshot is not needed any more. It would keep the inputs of its build in memory.
+            let answered = |sent: &mut Arc<Snapshot>| std::mem::replace(sent, Arc::new(Snapshot::new(sent.gateway.clone())));
+            let snapshot = self.sent_of.get_mut(&verdict.type_url).map(answered).unwrap_or_default();
             let (clients, id) = (self.shared.clients.clone(), self.node.id.clone());
             if verdict.rejected.is_some() {
                 if let Some(joined) = &self.joined {
