@@ -21,6 +21,7 @@ pub fn object_of(input: &Input) -> Option<Object> {
     }
     let mut object = Object::new(id_of(&name)?, value.get("spec").cloned().unwrap_or_default());
     let metadata = &value["metadata"];
+    object.uid = metadata["uid"].as_str().unwrap_or_default().to_owned();
     object.generation = metadata["generation"].as_i64().unwrap_or_default();
     object.status = value.get("status").cloned().unwrap_or_default();
     let labels = metadata["labels"].as_object().into_iter().flatten();

@@ -133,7 +133,7 @@ async fn carry_out(writer: &mut Writer, actions: &[Action]) -> Result<(), String
         match action {
             Action::Status(id, status) => writer.status(id, status).await?,
             Action::Apply(object) => writer.apply(object).await?,
-            Action::Finalizers(id, finalizers) => writer.finalizers(id, finalizers).await?,
+            Action::Finalizers(id, uid, finalizers) => writer.finalizers(id, uid, finalizers).await?,
             Action::Write(id, value) => writer.write(id, value).await?,
             Action::Delete(id) => writer.delete(id).await?,
         }

@@ -146,8 +146,8 @@ fn judge(before: &Value, wanted: &mut Value, rejected: Option<&str>) {
 fn finalizers(object: &Object, wanted: &[String]) -> Vec<Action> {
     let holds = |name: &String| object.finalizers.contains(name);
     match (object.deleting, wanted.iter().any(holds)) {
-        (true, true) => vec![Action::Finalizers(object.id.clone(), Vec::new())],
-        (false, _) if !wanted.iter().all(holds) => vec![Action::Finalizers(object.id.clone(), wanted.to_vec())],
+        (true, true) => vec![Action::Finalizers(object.id.clone(), object.uid.clone(), Vec::new())],
+        (false, _) if !wanted.iter().all(holds) => vec![Action::Finalizers(object.id.clone(), object.uid.clone(), wanted.to_vec())],
         _ => Vec::new(),
     }
 }

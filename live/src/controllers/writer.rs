@@ -111,18 +111,22 @@ impl Writer {
         written.map(drop).or_else(|error| refused(id, &resource, "", &error))
     }
 
-    /// Sets our finalizers of an object. Finalizers of others stay.
+    /// Sets our finalizers of the object with this uid. Finalizers of others stay. An object that was deleted stays deleted: an apply
+    /// without a uid would create it again.
     ///
     /// # Errors
     ///
     /// See [`Writer::status`].
-    pub async fn finalizers(&mut self, id: &Id, finalizers: &[String]) -> Result<(), String> {
+    pub async fn finalizers(&mut self, id: &Id, uid: &str, finalizers: &[String]) -> Result<(), String> {
         let (api, resource) = self.api(id).await?;
-        let metadata = json!({"name": &*id.name, "finalizers": finalizers});
+        let metadata = json!({"name": &*id.name, "uid": uid, "finalizers": finalizers});
         let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata});
         // Its own field manager, because an apply replaces all fields of its manager.
-        let written = api.patch(&id.name, &PatchParams::apply(FINALIZERS).force(), &Patch::Apply(&body)).await;
-        written.map(drop).or_else(|error| refused(id, &resource, "", &error))
+        match api.patch(&id.name, &PatchParams::apply(FINALIZERS).force(), &Patch::Apply(&body)).await {
+            // Only another uid conflicts with a forced apply.
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+            written => written.map(drop).or_else(|error| refused(id, &resource, "", &error)),
+        }
     }
 
     /// Returns the objects of a kind with a label. A kind that the server does not have has none.

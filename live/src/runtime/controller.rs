@@ -77,8 +77,8 @@ pub enum Action {
     Apply(Object),
     /// Sets the status of an object.
     Status(Id, Value),
-    /// Sets our finalizers of an object. Finalizers of others stay.
-    Finalizers(Id, Vec<String>),
+    /// Sets our finalizers of the object with this uid. Finalizers of others stay.
+    Finalizers(Id, String, Vec<String>),
     /// Writes a whole document. The manager does not add the bound objects to it.
     Write(Id, Value),
     /// Deletes an object.

@@ -53,6 +53,8 @@ impl std::fmt::Display for Id {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
     pub id: Id,
+    /// Differs from the uid of an earlier object with the same name. Empty if the object is not from an API server.
+    pub uid: String,
     /// The owner, whose deletion deletes the object.
     pub owner: Option<Id>,
     /// Labels for selectors.

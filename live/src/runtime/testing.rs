@@ -67,7 +67,7 @@ impl TestController {
             Action::Apply(object) => Change::Put(object),
             Action::Delete(id) => Change::Gone(id),
             Action::Write(id, value) => Change::Put(Object::new(id, value)),
-            Action::Finalizers(id, finalizers) => match self.manager.cache().get(&id) {
+            Action::Finalizers(id, _, finalizers) => match self.manager.cache().get(&id) {
                 Some(object) if object.deleting && finalizers.is_empty() => Change::Gone(id),
                 Some(object) => Change::Put(Object { finalizers, ..Object::clone(object) }),
                 None => return,
