@@ -236,10 +236,7 @@ async fn statuses_are_written_if_requested(cluster: &Cluster) {
     rejects.send_replace(Rejected::default());
     status(&mapping("one", 0), "Running").await;
     // Our own writes return as events, and lead to no further writes.
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let builds = follower.engine.metrics.builds();
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(follower.engine.metrics.builds(), builds, "it comes to rest");
+    comes_to_rest("no more builds", || follower.engine.metrics.builds()).await;
     task.abort();
     cluster.delete(&fixed).await;
 }
@@ -255,6 +252,29 @@ async fn foreign_statuses_stay_unless_taken_over(cluster: &Cluster) {
     assert_eq!(Writer::new(client, true).status(&id, &json!({"state": "Running"})).await, Ok(()));
     assert_eq!(cluster.get(&mapping("theirs", 0)).await["status"]["state"], "Running");
     cluster.delete(&mapping("theirs", 0)).await;
+}
+
+async fn deleted_object_is_not_created_by_its_finalizers(cluster: &Cluster) {
+    let (client, _) = connect(&Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() }).await.expect("a client");
+    let mut writer = Writer::new(client, false);
+    let id = Id::new(MAPPING, "default", "released");
+    let uid = async || cluster.get(&mapping("released", 0)).await["metadata"]["uid"].as_str().expect("a uid").to_owned();
+    cluster.apply_value(&mapping("released", 1000)).await;
+    let first = uid().await;
+    assert_eq!(writer.finalizers(&id, &first, &["example.com/used".into()]).await, Ok(()));
+    assert_eq!(cluster.get(&mapping("released", 0)).await["metadata"]["finalizers"][0], "example.com/used");
+    cluster.delete(&mapping("released", 0)).await;
+    // The second write comes from a process that has not seen the end of the object.
+    for _ in 0..2 {
+        assert_eq!(writer.finalizers(&id, &first, &[]).await, Ok(()));
+        assert!(cluster.get(&mapping("released", 0)).await.is_null(), "it is gone");
+    }
+    // The user creates it again.
+    cluster.apply_value(&mapping("released", 2000)).await;
+    assert_ne!(uid().await, first);
+    assert_eq!(writer.finalizers(&id, &first, &["example.com/used".into()]).await, Ok(()));
+    assert!(cluster.get(&mapping("released", 0)).await["metadata"]["finalizers"].is_null(), "another object stays unchanged");
+    cluster.delete(&mapping("released", 0)).await;
 }
 
 /// Tests a folder's edits in a cluster: each reaches a real Envoy, and no request is lost.
@@ -384,6 +404,19 @@ async fn until(cluster: &Cluster, what: &str, object: &Value, holds: impl Fn(&Va
         }
         assert!(begin.elapsed() < Duration::from_secs(40), "{what}: {now:#}");
         tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until a value has not changed for a while. A late change delays the end, and endless changes fail.
+async fn comes_to_rest<T: PartialEq + std::fmt::Debug>(what: &str, now: impl Fn() -> T) -> T {
+    let begin = Instant::now();
+    loop {
+        let before = now();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if now() == before {
+            return before;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(40), "{what}: {:?}", now());
     }
 }
 
@@ -558,6 +591,7 @@ async fn a_real_api_server() {
     envoys::envoys_in_pods_are_found_and_asked(&cluster).await;
     statuses_are_written_if_requested(&cluster).await;
     foreign_statuses_stay_unless_taken_over(&cluster).await;
+    deleted_object_is_not_created_by_its_finalizers(&cluster).await;
     edits_arrive_at_a_real_envoy(&cluster).await;
     two_replicas_run_with_manifest_permissions(&cluster).await;
     chart::three_replicas_of_chart_survive_killed_leader(&cluster).await;

@@ -174,8 +174,7 @@ pub async fn an_application_gateway_follows_the_cluster(cluster: &Cluster) {
 /// Changes a pod and endpoints that no Ingress uses. Our own writes of statuses happen, too.
 async fn unused_objects_change_nothing(cluster: &Cluster, server: &Server, replica: &Replica) {
     cluster.apply_value(&endpoints("other", "10.2.0.1")).await;
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let before = (server.azure().changes.len(), replica.count().1);
+    let before = super::comes_to_rest("the first endpoints", || (server.azure().changes.len(), replica.count().1)).await;
     for ip in ["10.2.0.2", "10.2.0.3"] {
         cluster.apply_value(&endpoints("other", ip)).await;
     }
