@@ -123,8 +123,7 @@ impl Writer {
         let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata});
         // Its own field manager, because an apply replaces all fields of its manager.
         match api.patch(&id.name, &PatchParams::apply(FINALIZERS).force(), &Patch::Apply(&body)).await {
-            // Only another uid conflicts with a forced apply.
-            Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+            Err(kube::Error::Api(status)) if is_another_object(status.code, &status.message) => Ok(()),
             written => written.map(drop).or_else(|error| refused(id, &resource, "", &error)),
         }
     }
@@ -151,6 +150,11 @@ impl Writer {
         let deleted = api.delete(&id.name, &DeleteParams::default()).await;
         deleted.map(drop).or_else(|error| refused(id, &resource, "", &error))
     }
+}
+
+/// Whether the API server refuses a forced apply because of its uid: there is no object (409), or another one (422).
+fn is_another_object(code: u16, message: &str) -> bool {
+    code == 409 || code == 422 && message.contains("metadata.uid")
 }
 
 fn refused(id: &Id, resource: &ApiResource, part: &str, error: &kube::Error) -> Result<(), String> {
