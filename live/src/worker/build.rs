@@ -261,12 +261,13 @@ impl Builder {
         }
     }
 
-    /// Drops the memory of the compiler after a large input was removed: otherwise it keeps that input until the next build.
+    /// Drops the memory of earlier builds after a large input was removed: otherwise it keeps that input until the next build.
     fn forget_if_shrunk(&mut self, bytes: usize) {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes < before / 2 && before - bytes > SHRUNK {
             self.compiler = new_compiler();
             self.defaults.forget_inputs();
+            self.gateways.values_mut().for_each(|memory| memory.emitted = Emitted::new());
         }
     }
 
