@@ -106,6 +106,21 @@ async fn forbidden_kind_keeps_objects_and_is_reported() {
     follower.state(MAPPING, SourceState::Synced).await;
 }
 
+/// Nothing changes after the failure, so no event says that the watch succeeds again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn quiet_kind_is_synced_after_failure() {
+    let (server, folder) = (server(1).await, tempfile::tempdir().expect("a folder"));
+    let mut follower = Follower::start(which(config::kubeconfig(folder.path(), "direct", &format!("http://{}", server.address))));
+    follower.until("the first list", MAPPING, &["default/m0"]).await;
+    server.fail(u32::MAX, 500);
+    server.close_watches();
+    let detail = follower.state(MAPPING, SourceState::Error).await;
+    assert!(detail.ends_with("the last read state is used"), "{detail}");
+    server.fail(0, 200);
+    follower.state(MAPPING, SourceState::Synced).await;
+    follower.until("nothing is lost", MAPPING, &["default/m0"]).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rules_of_thousand_namespaces_are_requested_once() {
     let (server, folder) = (server(0).await, tempfile::tempdir().expect("a folder"));

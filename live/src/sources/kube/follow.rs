@@ -10,12 +10,12 @@ use crate::event::SourceState;
 use crate::sources::Outlet;
 use crate::sources::stream::{name_of, text_of};
 use futures_util::StreamExt;
-use kube::api::{Api, DynamicObject, TypeMeta};
+use kube::api::{Api, DynamicObject, ListParams, TypeMeta};
 use kube::runtime::utils::{Backoff, ResetTimerBackoff};
 use kube::runtime::watcher::{self, Event, ExponentialBackoff};
 use kube::runtime::{WatchStreamExt, watcher as watch};
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// Returns the pauses before a watch is retried. Short pauses notice a recovered server soon; random pauses spread the
@@ -24,6 +24,12 @@ fn pauses() -> impl Backoff {
     let pauses = backon::ExponentialBuilder::default().with_min_delay(Duration::from_millis(500)).with_max_delay(Duration::from_secs(5));
     ResetTimerBackoff::new(ExponentialBackoff::from(pauses.with_jitter().without_max_times()), Duration::from_secs(60))
 }
+
+/// How long a watch must not fail before the kind is tried. It is longer than the longest pause, so a watch that still fails
+/// begins it again.
+const QUIET: Duration = Duration::from_secs(7);
+/// How long the trial may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The number of deleted objects whose versions are remembered.
 const MOST_GONE: usize = 10_000;
@@ -90,10 +96,30 @@ pub struct Follower {
 impl Follower {
     /// Follows as long as the process runs.
     pub async fn run(mut self, api: Api<DynamicObject>) {
-        let events = watch(api, self.config.clone()).backoff(pauses());
+        let events = watch(api.clone(), self.config.clone()).backoff(pauses());
         futures_util::pin_mut!(events);
         let mut seen: BTreeSet<String> = BTreeSet::new();
-        while let Some(event) = events.next().await {
+        // When the watch last failed. A watch that succeeds again says nothing until an object changes.
+        let mut failed: Option<Instant> = None;
+        loop {
+            let event = match failed {
+                None => events.next().await,
+                Some(at) => tokio::select! {
+                    event = events.next() => event,
+                    () = tokio::time::sleep_until((at + QUIET).into()) => {
+                        let is_readable = self.is_readable(&api).await;
+                        if is_readable {
+                            self.healthy();
+                        }
+                        failed = (!is_readable).then(Instant::now);
+                        continue;
+                    }
+                },
+            };
+            let Some(event) = event else { return };
+            if event.is_ok() {
+                failed = None;
+            }
             match event {
                 Ok(Event::Init) => {
                     seen.clear();
@@ -125,10 +151,21 @@ impl Follower {
                             self.versions.deleted(name);
                         }
                     }
+                    self.healthy();
                 }
-                Err(error) => self.trouble(&error),
+                Err(error) => {
+                    if self.trouble(&error) == Some(SourceState::Error) {
+                        failed = Some(Instant::now());
+                    }
+                }
             }
         }
+    }
+
+    /// Whether the API server answers a request for this kind.
+    async fn is_readable(&self, api: &Api<DynamicObject>) -> bool {
+        let one = ListParams::default().limit(1);
+        tokio::time::timeout(PATIENCE, api.list_metadata(&one)).await.is_ok_and(|listed| listed.is_ok())
     }
 
     fn typed(&self, mut object: DynamicObject) -> DynamicObject {
@@ -168,10 +205,11 @@ impl Follower {
         self.outlet.state(&self.shown(), SourceState::Synced, None);
     }
 
-    fn trouble(&self, error: &watcher::Error) {
+    /// Reports a failure. Returns the state of the kind, if it is one.
+    fn trouble(&self, error: &watcher::Error) -> Option<SourceState> {
         let (code, why) = match error {
             // The watcher lists again at once, so this is not a failure.
-            watcher::Error::WatchError(status) if status.code == 410 => return,
+            watcher::Error::WatchError(status) if status.code == 410 => return None,
             watcher::Error::WatchError(status) => (status.code, status.message.clone()),
             watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => {
                 (if let kube::Error::Api(status) = error { status.code } else { 0 }, unreachable(error))
@@ -184,5 +222,6 @@ impl Follower {
             _ => SourceState::Error,
         };
         self.outlet.state(&self.shown(), state, Some(format!("{why}; the last read state is used")));
+        Some(state)
     }
 }
