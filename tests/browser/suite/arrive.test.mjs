@@ -145,6 +145,11 @@ describe("opening work", () => {
     await page.locator(".verdict.good").waitFor();
     assert.match(await page.locator(".url").inputValue(), /shop\.example\.com/);
     await page.locator(".status", { hasText: "6 resources" }).waitFor();
+    // The user's own sources are compared; an example would not be.
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.insertText("# Mine.\n");
+    await line(page, "# Mine.").waitFor();
     await paste(page, JSON.stringify({ static_resources: { listeners: [], clusters: [] } }));
     await page.locator("#tab-compare[aria-selected='true']").waitFor();
     await page.locator(".status", { hasText: "6 resources" }).waitFor();

@@ -3,7 +3,7 @@
 use crate::bridge;
 use crate::requests::Requests;
 use crate::workspace::Workspace;
-use chancery_web::protocol::{Step, Way};
+use chancery_web::protocol::{Span, Step, Way};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -30,6 +30,12 @@ impl Stop {
             1 => format!("`{}` matches; one route before it does not", taken.name),
             others => format!("`{}` matches; {others} routes before it do not", taken.name),
         }
+    }
+
+    /// The lines that decide this step: its own lines, or the line of the candidate that matches.
+    fn lines(&self) -> Vec<Span> {
+        let taken = self.step.tried.iter().filter(|tried| tried.taken).filter_map(|tried| tried.span.clone());
+        if self.step.spans.is_empty() { taken.collect() } else { self.step.spans.clone() }
     }
 }
 
@@ -119,11 +125,12 @@ impl Play {
         Effect::new(move |was_open: Option<bool>| {
             let stop = self.stop();
             match &stop {
-                Some(Stop { step, .. }) => {
-                    if let Some(span) = step.spans.first() {
+                Some(stop) => {
+                    let lines = stop.lines();
+                    if let Some(span) = lines.first() {
                         self.workspace.open_file(&span.file);
                     }
-                    bridge::highlight(&step.spans, true);
+                    bridge::highlight(&lines, true);
                 }
                 None if was_open == Some(true) => bridge::highlight(&[], false),
                 None => {}
