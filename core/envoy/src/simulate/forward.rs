@@ -6,7 +6,7 @@
 use super::action::{not_found_status, rewritten, seconds};
 use super::describe::settings;
 use super::filters::Scopes;
-use super::headers::{Level, Values, mutate};
+use super::headers::{Level, Values, mutate, mutate_each};
 use super::manager::Prepared;
 use super::run::Run;
 use super::simulation::{HeaderChange, Outcome, Upstream};
@@ -134,6 +134,18 @@ impl<'a> Run<'_, 'a> {
         }
         levels.extend(outer);
         let (mut added, mut removed) = (Vec::new(), Vec::new());
+        let mut record = |changes: Vec<HeaderChange>| {
+            for change in changes {
+                if change.value.is_none() {
+                    removed.push(change.name);
+                } else {
+                    added.push(change);
+                }
+            }
+        };
+        let mut headers = prepared.headers.clone();
+        record(mutate_each(&mut headers, &prepared.by_filters[0], "filter", &self.values(prepared, &prepared.headers, cluster_name, route), false));
+        prepared.headers = headers;
         for level in &levels {
             let mut headers = core::mem::take(&mut prepared.headers);
             // Values of a level do not see the headers that the level removes.
@@ -143,13 +155,7 @@ impl<'a> Run<'_, 'a> {
             }
             let changes = mutate(&mut headers, level, &self.values(prepared, &before, cluster_name, route), false);
             prepared.headers = headers;
-            for change in changes {
-                if change.value.is_none() {
-                    removed.push(change.name);
-                } else {
-                    added.push(change);
-                }
-            }
+            record(changes);
         }
         let by = |name: &str, value: String| HeaderChange { name: name.to_owned(), value: Some(value), action: "set", level: "envoy" };
         let mut by_envoy = prepared.by_envoy.clone();
@@ -182,7 +188,8 @@ impl<'a> Run<'_, 'a> {
         };
         let is_removed = |name: &str| levels.iter().flat_map(|level| level.remove).any(|removed| removed.eq_ignore_ascii_case(name));
         by_envoy.retain(|change| {
-            prepared.headers.first(&change.name).is_some()
+            change.value.is_none()
+                || prepared.headers.first(&change.name).is_some()
                 || of_router(&change.name) && (change.name.starts_with("x-envoy-original") || !is_removed(&change.name))
         });
         self.out.upstream = Some(Upstream {
@@ -264,6 +271,8 @@ impl<'a> Run<'_, 'a> {
         for level in &levels {
             changes.extend(mutate(&mut response, level, &self.values(prepared, &prepared.headers, cluster, scopes.route.unwrap_or(&none)), true));
         }
+        let values = self.values(prepared, &prepared.headers, cluster, scopes.route.unwrap_or(&none));
+        changes.extend(mutate_each(&mut response, &prepared.by_filters[1], "filter", &values, true));
         self.out.response_headers = changes;
     }
 }

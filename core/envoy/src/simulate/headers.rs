@@ -5,6 +5,7 @@
 //!
 //! Does not add Envoy's own headers; see `manager` and `forward`.
 
+use super::matcher::takes;
 use super::request::Headers;
 use super::simulation::HeaderChange;
 use crate::emit::pb;
@@ -14,6 +15,7 @@ use alloc::vec::Vec;
 use chancery_base::substitution::{self, Command};
 use pb::base::HeaderValueOption;
 use pb::base::header_value_option::HeaderAppendAction;
+use pb::mutation::{HeaderMutation, header_mutation::Action};
 
 /// The start line of a request: in HTTP/2, pseudo-headers.
 #[derive(Clone, Copy)]
@@ -154,6 +156,32 @@ pub(super) fn mutate(headers: &mut Headers, level: &Level<'_>, values: &Values<'
     }
     for (name, value) in added {
         headers.add(&name, &value);
+    }
+    changes
+}
+
+/// Applies and records single changes, each after the one before it.
+pub(super) fn mutate_each(
+    headers: &mut Headers,
+    all: &[HeaderMutation],
+    level: &'static str,
+    values: &Values<'_>,
+    record_all: bool,
+) -> Vec<HeaderChange> {
+    let mut changes = Vec::new();
+    for mutation in all {
+        let before = headers.clone();
+        let (add, remove): (&[HeaderValueOption], Vec<String>) = match &mutation.action {
+            Some(Action::Append(option)) => (core::slice::from_ref(option), Vec::new()),
+            Some(Action::Remove(name)) => (&[], Vec::from([name.clone()])),
+            Some(Action::RemoveOnMatch(of)) => {
+                let is_meant = |name: &&str| of.key_matcher.as_ref().is_some_and(|matcher| takes(matcher, name));
+                (&[], before.iter().map(|(name, _)| name).filter(is_meant).map(ToOwned::to_owned).collect())
+            }
+            None => continue,
+        };
+        let values = Values { request: &before, source: values.source.clone(), ..*values };
+        changes.extend(mutate(headers, &Level { name: level, add, remove: &remove }, &values, record_all));
     }
     changes
 }

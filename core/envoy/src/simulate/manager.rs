@@ -4,7 +4,7 @@
 //! route; see `run`.
 
 use super::connection::contains;
-use super::headers::Start;
+use super::headers::{Start, Values, mutate_each};
 use super::path;
 use super::request::{Headers, Protocol, Request, host_of, port_of};
 use super::simulation::{HeaderChange, RoutedRequest};
@@ -18,6 +18,7 @@ use pb::hcm::http_connection_manager::{PathWithEscapedSlashesAction as Escaped, 
 use pb::hcm::http_filter::ConfigType;
 use pb::hcm::{HttpConnectionManager, HttpFilter};
 use pb::http_filter::router::v3::Router;
+use pb::mutation::HeaderMutation;
 
 /// The request, ready to be routed.
 pub(super) struct Prepared {
@@ -29,6 +30,8 @@ pub(super) struct Prepared {
     pub(super) changes: Vec<String>,
     /// Headers that Envoy set or removed.
     pub(super) by_envoy: Vec<HeaderChange>,
+    /// Header changes of filters: in the request, and in the response.
+    pub(super) by_filters: [Vec<HeaderMutation>; 2],
     /// Whether Envoy treats the request as internal.
     pub(super) internal: bool,
     /// The address that Envoy uses as the client's.
@@ -116,6 +119,7 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
         headers: request.headers.clone(),
         changes: Vec::new(),
         by_envoy: Vec::new(),
+        by_filters: [Vec::new(), Vec::new()],
         internal: false,
         client: request.source,
         suppresses_envoy_headers: manager.http_filters.iter().any(suppresses_envoy_headers),
@@ -130,6 +134,7 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
     }
     paths(manager, &mut out)?;
     hosts(manager, port, &mut out);
+    early(manager, request, &mut out);
     forwarded(manager, request, port, &mut out);
     Ok(out)
 }
@@ -215,6 +220,31 @@ fn hosts(manager: &HttpConnectionManager, port: u32, out: &mut Prepared) {
         out.authority = host_of(&out.authority).to_owned();
         let by = if any { "strip_any_host_port" } else { "strip_matching_host_port" };
         out.changes.push(format!("{by} changes the host to {}", out.authority));
+    }
+}
+
+/// Applies the changes of headers that come before everything else that Envoy does with them.
+fn early(manager: &HttpConnectionManager, request: &Request, out: &mut Prepared) {
+    use pb::early_header_mutation::header_mutation::v3::HeaderMutation;
+    let configs = manager.early_header_mutation_extensions.iter().filter_map(|extension| extension.typed_config.as_ref());
+    for of in configs.filter_map(|config| config.downcast_ref::<HeaderMutation>()) {
+        let mut headers = out.headers.clone();
+        let scheme = if request.tls { "https" } else { "http" };
+        let values = Values {
+            start: Start { method: &request.method, authority: &out.authority, scheme, path: &out.path },
+            request: &out.headers,
+            source: Some(request.source.map_or_else(|| "<client>".to_owned(), |source| source.to_string())),
+            server_name: request.sni.as_deref().filter(|_| request.tls),
+            protocol: match request.protocol {
+                Protocol::Http1 => "HTTP/1.1",
+                Protocol::Http2 => "HTTP/2",
+            },
+            cluster: "",
+            route: "",
+        };
+        let changes = mutate_each(&mut headers, &of.mutations, "connection_manager", &values, false);
+        out.headers = headers;
+        out.by_envoy.extend(changes);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::action::{inline, location, status};
 use super::connection::{ChosenListener, chain_name, filter_chain, is_tls, listener};
 use super::describe::{cluster, listener_name};
-use super::filters::{Answer, Scopes, Stage, access, walk};
+use super::filters::{Answer, Scopes, Stage, access, header_mutations, walk};
 use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{MatchOdds, Subject, check, fraction_of, path_words};
 use super::request::host_of;
@@ -340,6 +340,7 @@ impl<'a> Run<'_, 'a> {
         if self.rejects_upgrade(manager, route, prepared) || self.filtered(manager, prepared, scopes, true) {
             return;
         }
+        prepared.by_filters = header_mutations(manager, &scopes);
         self.act(route, prepared, &scopes);
     }
 

@@ -4,6 +4,7 @@
 //! Follows Envoy's `source/extensions/filters/common/rbac` and `ext_authz.cc`, `health_check.cc` in `source/extensions/filters/http`. Does not
 //! handle tokens and passwords; see `tokens`.
 
+use super::matching::{self, Found};
 use super::metadata::{is_match, missing_credential};
 use super::policy_text::{Named, words};
 use super::services::{cluster_of, cluster_of_uri, query_service};
@@ -75,7 +76,7 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
     };
     let Some(rules) = &of.rules else {
         return match &of.matcher {
-            Some(_) => Verdict::asks(filter, "its tree of matchers, which is not simulated, lets it pass", Some(403)),
+            Some(tree) => by_matcher(filter, tree, stage),
             None => Verdict::passes("checks nothing here"),
         };
     };
@@ -95,6 +96,26 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
             Verdict::asks(filter, format!("the request is none that {word} denies: {}", who(rules, &input, false)), Some(403))
         }
         (Action::Deny, None, false) => Verdict::passes("no policy denies it"),
+    }
+}
+
+/// Evaluates rules that are a tree of matchers. Without a match, Envoy denies the request.
+fn by_matcher(filter: &HttpFilter, tree: &pb::tree::Matcher, stage: &Stage<'_, '_>) -> Verdict {
+    let action = match matching::find(tree, stage) {
+        Found::Action(config) => config.downcast_ref::<pb::rbac::Action>(),
+        Found::Nothing => return Verdict::answers(403, "no rule allows it"),
+        Found::Unknown => None,
+    };
+    match action.map(|action| (action.action(), action.name.as_str())) {
+        Some((Action::Allow, name)) => Verdict::passes(format!("the rule {name} allows it")),
+        Some((Action::Log, _)) => Verdict::passes("notes who passes"),
+        Some((Action::Deny, name)) => Verdict::Answers(super::Answer {
+            status: 403,
+            why: format!("the rule {name} denies it"),
+            lacks: missing_credential(stage),
+            ..super::Answer::default()
+        }),
+        None => Verdict::asks(filter, "its rules, which depend on more than the request, let it pass", Some(403)),
     }
 }
 

@@ -9,7 +9,9 @@
 pub(super) mod access;
 mod browsers;
 mod limits;
+mod matching;
 mod metadata;
+mod mutations;
 mod policy_text;
 mod scopes;
 mod script;
@@ -18,6 +20,7 @@ mod services;
 mod tests;
 mod tokens;
 
+pub(super) use mutations::header_mutations;
 pub(super) use scopes::Scopes;
 
 use super::manager::Prepared;
@@ -231,6 +234,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("envoy.extensions.filters.http.grpc_web.v3.GrpcWeb", "translates gRPC-Web to gRPC"),
     ("envoy.extensions.filters.http.grpc_http1_bridge.v3.Config", "translates gRPC over HTTP/1.1"),
     ("envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", "counts gRPC messages"),
+    ("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", "changes headers"),
     ("envoy.extensions.filters.http.header_to_metadata.v3.Config", "keeps headers as metadata"),
     ("envoy.extensions.filters.http.set_metadata.v3.Config", "sets metadata"),
     ("envoy.extensions.filters.http.set_filter_state.v3.Config", "sets filter state"),

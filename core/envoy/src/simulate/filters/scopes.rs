@@ -37,6 +37,11 @@ impl<'a> Scopes<'a> {
         self.all(filter).find_map(|config| unwrapped(config).downcast_ref::<M>())
     }
 
+    /// Returns all configurations of a filter with this message type, the most specific first.
+    pub(super) fn all_of<M: 'static>(&self, filter: &str) -> Vec<&'a M> {
+        self.all(filter).filter_map(|config| unwrapped(config).downcast_ref::<M>()).collect()
+    }
+
     /// Whether a filter does not run.
     pub(super) fn is_disabled(&self, filter: &HttpFilter) -> bool {
         match self.all(&filter.name).next() {
