@@ -3,14 +3,18 @@
 
 use super::envoy_facts::{ChainFacts, ClusterFacts, cors_headers, route_facts, service_shares};
 use super::nginx::{is_compared_request_header, is_compared_response_header};
+use super::nginx_facts::bytes_in_words;
 use super::{AnswerEnding, AnswerTarget, Aspect, GatewayAnswer, PartPlace, PreparedEnvoy, Services, without_default_port};
+use alloc::borrow::ToOwned as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_envoy::config::chains_of;
-use chancery_envoy::emit::pb::route::{Route, VirtualHost};
+use chancery_envoy::emit::pb::matcher::{StringMatcher, string_matcher::MatchPattern};
+use chancery_envoy::emit::pb::route::{Route, VirtualHost, header_matcher::HeaderMatchSpecifier, route::Action};
 use chancery_envoy::simulate::{Gateway, HeaderChange, Outcome, Request, Simulation, endpoint_address};
+use core::cell::RefCell;
 use hashbrown::HashMap;
 
 pub(super) struct OpenEnvoy<'r> {
@@ -19,6 +23,8 @@ pub(super) struct OpenEnvoy<'r> {
     clusters: HashMap<&'r str, ClusterFacts>,
     chains: HashMap<String, ChainFacts>,
     routes: HashMap<String, (&'r Route, &'r VirtualHost)>,
+    /// The largest bodies by the pointer of a route.
+    body_limits: RefCell<HashMap<String, Option<u64>>>,
 }
 
 impl<'r> OpenEnvoy<'r> {
@@ -44,7 +50,7 @@ impl<'r> OpenEnvoy<'r> {
                 }
             }
         }
-        Self { number, gateway, clusters, chains, routes }
+        Self { number, gateway, clusters, chains, routes, body_limits: RefCell::default() }
     }
 
     pub(super) fn answer(&self, request: &Request) -> GatewayAnswer {
@@ -71,6 +77,7 @@ impl<'r> OpenEnvoy<'r> {
             }
             out.set(Aspect::TlsVersions, facts.versions.clone(), place);
         }
+        let location = changed(&simulation.response_headers).remove("location");
         match simulation.outcome {
             Outcome::Forward if simulation.clusters.iter().all(|share| self.has_no_endpoints(&share.name)) && !simulation.clusters.is_empty() => {
                 out.ending = AnswerEnding::Answered;
@@ -82,6 +89,12 @@ impl<'r> OpenEnvoy<'r> {
                 out.ending = AnswerEnding::Redirected;
                 out.status = simulation.status;
                 out.location = simulation.location.as_deref().map(without_default_port);
+            }
+            // A response of the configuration may redirect by its headers.
+            Outcome::DirectResponse if simulation.status.is_some_and(|status| (300..400).contains(&status)) && location.is_some() => {
+                out.ending = AnswerEnding::Redirected;
+                out.status = simulation.status;
+                out.location = location.as_deref().map(without_default_port);
             }
             Outcome::DirectResponse | Outcome::NoRoute | Outcome::NoVirtualHost => {
                 out.ending = AnswerEnding::Answered;
@@ -127,6 +140,12 @@ impl<'r> OpenEnvoy<'r> {
             for (aspect, value, field) in route_facts(route, host) {
                 out.set(aspect, value, at(field));
             }
+            if let (Some(limit), Some(pointer)) = (self.body_limit(request, pointer, host), pointer) {
+                // A limit of the route itself would be lower or equal.
+                if out.facts.get(&Aspect::BodySize).is_none_or(|fact| fact.value == "no limit") {
+                    out.set(Aspect::BodySize, bytes_in_words(limit), Some(PartPlace::Pointer(self.number, pointer.to_owned())));
+                }
+            }
         }
         for condition in &simulation.conditions {
             let service = condition.cluster.as_deref().and_then(|cluster| names(cluster).first().cloned());
@@ -160,6 +179,59 @@ impl<'r> OpenEnvoy<'r> {
                 out.set(Aspect::Mirror, mirrors.join(", "), out.place.clone());
             }
         }
+    }
+}
+
+/// A length of a body that no gateway accepts.
+const LARGEST: u64 = 1 << 50;
+
+impl OpenEnvoy<'_> {
+    /// Returns the largest body that a request may announce before another route of the virtual host answers 413. All requests of one route share
+    /// the result.
+    fn body_limit(&self, request: &Request, pointer: Option<&str>, host: &VirtualHost) -> Option<u64> {
+        let pointer = pointer?;
+        if let Some(known) = self.body_limits.borrow().get(pointer) {
+            return *known;
+        }
+        let found = host.routes.iter().any(|route| length_matcher(route).is_some()).then(|| self.find_body_limit(request)).flatten();
+        self.body_limits.borrow_mut().insert(pointer.to_owned(), found);
+        found
+    }
+
+    fn find_body_limit(&self, request: &Request) -> Option<u64> {
+        let mut larger = request.clone();
+        larger.headers.set("content-length", &LARGEST.to_string());
+        let simulation = self.gateway.simulate(&larger);
+        let place = simulation.places.iter().find(|place| place.of == "route")?;
+        let matcher = length_matcher(self.routes.get(&place.pointer)?.0)?;
+        let is_refused = |length: u64| chancery_envoy::simulate::string_matches(&matcher, &length.to_string());
+        let (mut accepted, mut refused) = (0, LARGEST);
+        if is_refused(accepted) || !is_refused(refused) {
+            return None;
+        }
+        while refused - accepted > 1 {
+            let middle = accepted + (refused - accepted) / 2;
+            if is_refused(middle) {
+                refused = middle;
+            } else {
+                accepted = middle;
+            }
+        }
+        Some(accepted)
+    }
+}
+
+/// Returns the condition on `Content-Length` of a route that answers 413.
+fn length_matcher(route: &Route) -> Option<StringMatcher> {
+    let Some(Action::DirectResponse(response)) = &route.action else { return None };
+    let headers = &route.r#match.as_ref()?.headers;
+    let header = headers.iter().find(|header| response.status == 413 && header.name.eq_ignore_ascii_case("content-length"))?;
+    match header.header_match_specifier.as_ref()? {
+        HeaderMatchSpecifier::StringMatch(matcher) => Some(matcher.clone()),
+        HeaderMatchSpecifier::SafeRegexMatch(regex) => {
+            Some(StringMatcher { match_pattern: Some(MatchPattern::SafeRegex(regex.clone())), ..StringMatcher::default() })
+        }
+        _ => None,
     }
 }
 

@@ -343,7 +343,7 @@ impl OpenGateways<'_> {
     }
 }
 
-/// Returns a redirect's target without default ports.
+/// Returns a redirect's target without default ports. A URL without a path has the path `/`.
 pub(crate) fn without_default_port(location: &str) -> String {
     let Some((scheme, rest)) = location.split_once("://") else { return location.into() };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -352,5 +352,6 @@ pub(crate) fn without_default_port(location: &str) -> String {
         "http" => ":80",
         _ => return location.into(),
     };
-    format!("{scheme}://{}{path}", authority.strip_suffix(port).unwrap_or(authority))
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    format!("{scheme}://{}{slash}{path}", authority.strip_suffix(port).unwrap_or(authority))
 }

@@ -161,7 +161,8 @@ struct Rows {
     /// Requests by cause.
     counts: BTreeMap<usize, usize>,
     used: BTreeSet<usize>,
-    notes: BTreeSet<String>,
+    /// Uncertain parts, each with its first request, and how many there are.
+    notes: BTreeMap<String, (String, usize)>,
 }
 
 struct Row {
@@ -192,7 +193,21 @@ impl Rows {
             *self.counts.entry(cause).or_default() += count;
         }
         self.used.extend(other.used);
-        self.notes.extend(other.notes);
+        for (note, (words, count)) in other.notes {
+            self.note(note, words, count);
+        }
+    }
+
+    fn note(&mut self, note: String, words: String, count: usize) {
+        match self.notes.get_mut(&note) {
+            None => drop(self.notes.insert(note, (words, count))),
+            Some(known) => {
+                known.1 += count;
+                if words < known.0 {
+                    known.0 = words;
+                }
+            }
+        }
     }
 
     fn finish(self, before: &Respondents<'_>, after: &Respondents<'_>, accepted: &[AcceptedChange], limits: BTreeSet<String>) -> MigrationDiff {
@@ -219,7 +234,14 @@ impl Rows {
         out.unused = accepted.iter().enumerate().filter(|(at, _)| !self.used.contains(at)).map(|(_, of)| of.clone()).collect();
         out.not_compared = not_compared(before, after);
         out.not_compared.extend(limits);
-        out.not_compared.extend(self.notes.into_iter().take(MOST_NOTES));
+        let more = self.notes.len().saturating_sub(MOST_NOTES);
+        out.not_compared.extend(self.notes.into_iter().take(MOST_NOTES).map(|(note, (words, count))| match count {
+            1 => format!("{words}: {note}."),
+            _ => format!("{words} and {} more: {note}.", count - 1),
+        }));
+        if more > 0 {
+            out.not_compared.push(format!("{more} more parts are uncertain."));
+        }
         out
     }
 }
@@ -231,6 +253,7 @@ const MOST_NOTES: usize = 40;
 fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String> {
     let mut out = Vec::from([
         "Contents of Secrets, and responses of services and of authentication services: services are assumed to answer 200.".to_owned(),
+        "Bodies without `Content-Length`, which a limit by this header does not cover.".to_owned(),
         "Compression, buffers, logs, metrics and connection limits towards services.".to_owned(),
         "Response timeouts are compared as numbers. nginx limits the pause between two reads; a route timeout of Envoy limits the whole response."
             .to_owned(),
@@ -360,9 +383,7 @@ impl<'r, 'c> Collector<'r, 'c> {
     fn add(&mut self, host: &str, asked: &Asked, answers: &[GatewayAnswer; 2], plain: Option<&[GatewayAnswer; 2]>) {
         let [old, new] = answers;
         for note in answers.iter().flat_map(|answer| &answer.notes).filter(|note| !note.starts_with("a share of ")) {
-            if self.rows.notes.len() < MOST_NOTES {
-                self.rows.notes.insert(format!("{}: {note}.", request_words(&asked.request)));
-            }
+            self.rows.note(note.clone(), request_words(&asked.request), 1);
         }
         let knows = |aspect: &Aspect| self.before.knows(aspect) && self.after.knows(aspect);
         let found = differences(asked, old, new, plain, &knows);
