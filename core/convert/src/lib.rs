@@ -28,7 +28,7 @@ pub use proxy::http_proxy_to_gateway;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::resource::{Origin, ResourceKey};
+use chancery_base::resource::{Input, Origin, ResourceKey};
 use chancery_text::{Node, Str};
 
 /// The result of a conversion.
@@ -59,6 +59,11 @@ impl Conversion {
     /// The objects as YAML documents.
     pub fn yaml(&self) -> String {
         documents(self.objects.iter())
+    }
+
+    /// The objects as one input.
+    pub fn input(&self) -> Input {
+        Input { name: "converted.yaml".into(), text: self.yaml().into() }
     }
 
     /// The files with their YAML documents, in order.

@@ -2,7 +2,6 @@
 //!
 //! Does not compare answers itself; see `explain::migration`.
 
-use super::Conversion;
 use super::across::is_ingress;
 use super::proof::without;
 use alloc::string::{String, ToString as _};
@@ -14,19 +13,19 @@ use chancery_compile::compile;
 use chancery_explain::answers::Respondents;
 use chancery_explain::migration::{AcceptedChange, MigrationDiff, compare_migration};
 
-/// Compares the requests of Ingresses with the requests of the converted objects in another dialect. Objects that both sides refer to and the input
-/// lacks are assumed to exist.
+/// Compares the requests of Ingresses with the requests of the converted objects in another dialect, which are read from these files. Objects that
+/// both sides refer to and the input lacks are assumed to exist.
 #[must_use]
 pub fn migration_proof(
     original: &Compilation,
-    conversion: &Conversion,
+    converted: impl IntoIterator<Item = Input>,
     options: &Options,
     to: &'static Dialect,
     accepted: &[AcceptedChange],
     executor: &dyn Executor,
 ) -> MigrationDiff {
     let mut inputs = without(original, is_ingress);
-    inputs.push(Input { name: "converted.yaml".into(), text: conversion.yaml().into() });
+    inputs.extend(converted);
     let inputs = Inputs { inputs, stored: original.inputs.stored.clone() };
     let mut options = options.clone().in_dialect(to.name).with("missing", OptionValue::Text("assume".into()));
     let foreign: Vec<String> = options.foreign_to(&[to]).into_iter().map(|name| name.to_string()).collect();

@@ -24,6 +24,8 @@ pub const ENVOY_GATEWAY_GROUP: &str = "gateway.envoyproxy.io";
 pub enum Target {
     /// Gateway API with the policies of Envoy Gateway.
     EnvoyGateway,
+    /// Gateway API as Contour serves it.
+    Contour,
     /// Gateway API without any policies of a controller.
     Standard,
 }
@@ -33,6 +35,7 @@ impl Target {
     pub const fn name(self) -> &'static str {
         match self {
             Target::EnvoyGateway => "envoy-gateway",
+            Target::Contour => "contour",
             Target::Standard => "standard",
         }
     }
@@ -41,7 +44,17 @@ impl Target {
     const fn class(self) -> &'static str {
         match self {
             Target::EnvoyGateway => "envoy-gateway",
+            Target::Contour => "contour",
             Target::Standard => "gateway",
+        }
+    }
+
+    /// The controller that the Gateway's class names, if one is known.
+    const fn controller(self) -> Option<&'static str> {
+        match self {
+            Target::EnvoyGateway => Some("gateway.envoyproxy.io/gatewayclass-controller"),
+            Target::Contour => Some("projectcontour.io/gateway-controller"),
+            Target::Standard => None,
         }
     }
 
@@ -49,6 +62,7 @@ impl Target {
     pub const fn namespace(self) -> &'static str {
         match self {
             Target::EnvoyGateway => "envoy-gateway-system",
+            Target::Contour => "projectcontour",
             Target::Standard => "default",
         }
     }

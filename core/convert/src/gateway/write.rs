@@ -86,9 +86,9 @@ impl Plan {
 
     fn gateway(&mut self, sets: &[Vec<Listener>], out: &mut Conversion) {
         let (class, namespace) = (self.target.class(), self.target.namespace());
-        if self.target == Target::EnvoyGateway {
+        if let Some(controller) = self.target.controller() {
             let mut spec = Fields::new();
-            spec.set("controllerName", text("gateway.envoyproxy.io/gatewayclass-controller"));
+            spec.set("controllerName", text(controller));
             out.add(GATEWAY_FILE, manifest(V1, "GatewayClass", "", class, &spec));
         }
         let mut spec = Fields::new();

@@ -39,12 +39,13 @@ pub fn annotation_inventory(compilation: &Compilation, target: Target) -> Option
         let Some(object) = compilation.objects.get(counted.ingress.object) else { continue };
         ingresses += 1;
         let mut is_exact = true;
+        let ignored = super::reports::ignored(&counted.ingress);
         let all = Cursor::new(object.id, &object.root).at("metadata.annotations");
         for (key, value) in all.entries().filter(|(key, _)| **key != *CLASS) {
             let Some(annotation) = key.split_once('/').and_then(|(_, name)| table::find(name)) else { continue };
             let Some(found) = verdict(annotation.name) else { continue };
             *counts.entry(found.name).or_default() += 1;
-            let is_idle = super::reports::is_idle(found.name, value.str());
+            let is_idle = super::reports::is_idle(found.name, value.str()) || ignored.contains(&found.name);
             is_exact &= is_idle || matches!(found.on(target), Fidelity::Exact | Fidelity::Unneeded);
         }
         exact += usize::from(is_exact);

@@ -6,7 +6,8 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::resource::{Origin, Rule};
-use chancery_ingress_nginx::annotations;
+use chancery_ingress_nginx::annotations::{self, read::Fault};
+use chancery_ingress_nginx::ingress::Ingress;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Node;
 
@@ -135,6 +136,15 @@ pub(super) fn is_idle(name: &str, value: &str) -> bool {
     }
 }
 
+/// The annotations of an Ingress whose value the controller ignores, because it has the wrong form.
+pub(super) fn ignored(ingress: &Ingress) -> Vec<&'static str> {
+    // Another fault, or the value of one of these, closes the path.
+    let closes =
+        |name: &str| matches!(name, "allowlist-source-range" | "denylist-source-range" | "auth-method" | "auth-response-headers" | "auth-secret");
+    let rejected = ingress.annotations.rejected().into_iter();
+    rejected.filter(|of| matches!(of.fault, Fault::Validation(_)) && !closes(of.name)).map(|of| of.name).collect()
+}
+
 impl Converter<'_> {
     pub(super) fn reports(&mut self) {
         self.annotations();
@@ -176,12 +186,20 @@ impl Converter<'_> {
             let Some(object) = self.objects.get(counted.ingress.object) else { continue };
             let all = Cursor::new(object.id, &object.root).at("metadata.annotations");
             let is_canary = counted.settings.canary.enabled.value;
+            let ignored = ignored(&counted.ingress);
             for (key, value) in all.entries() {
                 let name = key.split_once('/').filter(|(prefix, _)| *prefix != "kubernetes.io").map_or("", |(_, name)| name);
                 let Some(annotation) = annotations::table::find(name) else { continue };
                 let Some(found) = verdict(annotation.name) else { continue };
                 // nginx ignores the other annotations of a canary.
                 if is_canary && annotation.group != "Canary" || is_idle(annotation.name, value.str()) {
+                    continue;
+                }
+                if ignored.contains(&annotation.name) {
+                    let written = format!("`{}: {}`", annotation.name, value.str());
+                    let message =
+                        format!("{written} is not converted: the value has the wrong form, so ingress-nginx ignores it and its default applies");
+                    self.out.note(&object.key, Some(value.origin()), message);
                     continue;
                 }
                 let message = match found.on(self.target) {

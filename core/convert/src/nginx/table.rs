@@ -41,13 +41,17 @@ pub struct NginxVerdict {
 }
 
 impl NginxVerdict {
-    pub const fn on(&self, target: Target) -> Fidelity {
+    pub fn on(&self, target: Target) -> Fidelity {
         match target {
             Target::EnvoyGateway => self.envoy_gateway,
-            Target::Standard => self.standard,
+            Target::Contour if self.name == LEFT_TO_CONTROLLER => Fidelity::Exact,
+            Target::Contour | Target::Standard => self.standard,
         }
     }
 }
+
+/// Gateway API leaves regular expressions to the controller. Contour serves them.
+const LEFT_TO_CONTROLLER: &str = "use-regex";
 
 /// Returns the result of the annotation with this name.
 pub fn verdict(name: &str) -> Option<&'static NginxVerdict> {

@@ -1,11 +1,12 @@
 //! Converted Ingresses compile in Envoy Gateway, and requests get the answers of nginx.
 
-use crate::{Conversion, Target, ingress_nginx_to_gateway};
+use crate::{Conversion, Target, ingress_nginx_to_gateway, migration_proof};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, OptionValue, Options};
 use chancery_base::diagnostic::Severity;
+use chancery_base::executor::Sequential;
 use chancery_base::resource::Inputs;
 use chancery_compile::compile;
 use chancery_envoy::config::EnvoyConfig;
@@ -184,9 +185,71 @@ fn unconverted_annotations_are_reported() {
 }
 
 #[test]
+fn values_that_nginx_ignores_are_reported_as_such() {
+    let (_, conversion, _) = converted(&ingress("web", &annotation("proxy-read-timeout", "5s"), "/", "web"));
+    let notes: Vec<String> = conversion.notes.iter().map(|note| note.message.clone()).filter(|note| note.contains("proxy-read-timeout")).collect();
+    let [note] = &notes[..] else { panic!("one note is expected: {notes:?}") };
+    assert!(note.starts_with("`proxy-read-timeout: 5s` is not converted: the value has the wrong form, so ingress-nginx ignores it"), "{note}");
+    assert!(conversion.yaml().contains("streamIdleTimeout: 60s"), "{}", conversion.yaml());
+}
+
+#[test]
 fn standard_target_writes_gateway_api_only() {
     let before =
         compiled(&format!("{}{SERVICES}", ingress("web", &annotation("proxy-read-timeout", "9"), "/", "web")), &chancery_ingress_nginx::DIALECT);
     let yaml = ingress_nginx_to_gateway(&before, Target::Standard).yaml();
     assert!(yaml.contains("kind: HTTPRoute") && !yaml.contains("envoyproxy"), "{yaml}");
+}
+
+#[test]
+fn contour_serves_its_target() {
+    let text = format!("{}{}", ingress("web", &annotation("use-regex", "true"), "/web/[a-z]+", "web"), ingress("next", "", "/next", "next"));
+    let before = compiled(&format!("{text}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::Contour);
+    let yaml = conversion.yaml();
+    assert!(yaml.contains("controllerName: projectcontour.io/gateway-controller") && !yaml.contains("envoyproxy"), "{yaml}");
+    assert!(!conversion.notes.iter().any(|note| note.message.contains("use-regex")), "{:?}", conversion.notes);
+    let options = Options::of(&chancery_ingress_nginx::DIALECT);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_contour::DIALECT, &[], &Sequential);
+    let rules: Vec<&str> = found.causes.iter().map(|cause| cause.rule).collect();
+    assert!(found.compared > 20 && !rules.iter().any(|rule| ["route", "service", "path-case", "path-boundary"].contains(rule)), "{rules:?}");
+}
+
+/// Returns the causes of differences that the proof finds, with one sentence each.
+fn causes(text: &str) -> Vec<(&'static str, String)> {
+    let before = compiled(&format!("{text}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let options = Options::of(&chancery_ingress_nginx::DIALECT);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], &Sequential);
+    assert!(found.compared > 20, "{found:#?}");
+    found.causes.iter().map(|cause| (cause.rule, cause.rows[0].sentence.clone())).collect()
+}
+
+#[test]
+fn proof_finds_no_differences_of_exact_annotations() {
+    let is_exact = |annotations: &str, rules: &[&str]| {
+        let found = causes(&ingress("web", annotations, "/", "web"));
+        let wrong: Vec<&(&str, String)> = found.iter().filter(|(rule, _)| rules.contains(rule)).collect();
+        assert!(wrong.is_empty(), "{annotations}: {wrong:#?}");
+    };
+    // Only requests that forge these headers differ.
+    let forwarded = causes(&ingress("web", "", "/", "web")).into_iter().find(|(rule, _)| *rule == "forwarded-headers");
+    assert!(forwarded.as_ref().is_none_or(|(_, sentence)| sentence.contains("x-forwarded-for: 192.0.2.1")), "{forwarded:?}");
+    is_exact("", &["body-size", "header-match", "response-timeout", "connect-timeout"]);
+    is_exact(&annotation("allowlist-source-range", "10.0.0.0/8"), &["client-address", "route"]);
+    is_exact(&annotation("permanent-redirect", "https://b.example.com"), &["https-redirect", "redirect", "redirect-location"]);
+    is_exact(&annotation("force-ssl-redirect", "true"), &["https-redirect", "redirect"]);
+}
+
+#[test]
+fn proof_finds_a_lost_limit_of_addresses() {
+    let before = compiled(
+        &format!("{}{SERVICES}", ingress("web", &annotation("allowlist-source-range", "10.0.0.0/8"), "/web", "web")),
+        &chancery_ingress_nginx::DIALECT,
+    );
+    let mut conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    conversion.objects.retain(|object| object.get("kind").and_then(chancery_text::Node::as_str) != Some("SecurityPolicy"));
+    let options = Options::of(&chancery_ingress_nginx::DIALECT);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], &Sequential);
+    assert!(found.causes.iter().any(|cause| cause.rule == "client-address"), "{found:#?}");
 }
