@@ -179,6 +179,7 @@ impl RouteText<'_> {
         self.upstream();
         self.policies();
         self.settings_and_filters();
+        self.findings();
         self.notes();
         self.then();
         self.out
@@ -201,6 +202,7 @@ impl RouteText<'_> {
         self.upstream();
         self.policies();
         self.settings_and_filters();
+        self.findings();
         self.notes();
         self.out
     }
@@ -435,7 +437,16 @@ impl RouteText<'_> {
         }
     }
 
-    /// Shows why Envoy returns an error, and similar routes if no route matches the request.
+    /// Shows findings about the objects that decide the answer.
+    fn findings(&mut self) {
+        for finding in &self.report.findings {
+            let place = self.place(finding.span.as_ref());
+            let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&finding.message));
+            finding.help.iter().for_each(|help| self.line(&format!("help: {help}")));
+        }
+    }
+
+    /// Shows why no object serves the request, and similar hosts if no route matches it.
     fn unserved(&mut self, request: &Request) {
         let report = self.report;
         for of in &report.wanting {
@@ -443,11 +454,6 @@ impl RouteText<'_> {
             let wants = format!("{} is for this host; it is {}", of.resource, of.state);
             let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&wants));
             of.why.iter().take(3).for_each(|why| self.line(why));
-        }
-        for finding in &report.findings {
-            let place = self.place(finding.span.as_ref());
-            let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&finding.message));
-            finding.help.iter().for_each(|help| self.line(&format!("help: {help}")));
         }
         if report.hosts.is_empty() {
             return;

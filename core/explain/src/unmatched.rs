@@ -163,11 +163,13 @@ fn strings_at<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
 const MOST_REASONS: usize = 5;
 
 /// Returns the errors and warnings about the route of a request: those where the route was written, or, if Envoy answers with a server error, in
-/// its resources.
+/// its resources. Without a route, those about the virtual host.
 pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Finding> {
     let simulation = &report.simulation;
     if simulation.route.is_none() {
-        return Vec::new();
+        let mut all = findings_of(&report.origins, "virtual_host", true, side, positions);
+        all.retain(|finding| !report.wanting.iter().any(|of| of.why.contains(&finding.message)));
+        return all;
     }
     let fails = simulation.outcome == Outcome::DirectResponse && simulation.status.is_some_and(|status| status >= 500);
     findings_of(&report.origins, "route", fails, side, positions)
