@@ -106,6 +106,8 @@ pub enum CheckFormat {
     Junit,
     /// A Code Climate report, for GitLab.
     Codeclimate,
+    /// One self-contained HTML file.
+    Html,
 }
 
 /// `test`

@@ -21,11 +21,11 @@ pub struct ReplayArgs {
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath, required = true)]
     pub logs: Vec<PathBuf>,
     /// The configuration that wrote the logs: a file, a folder, a snapshot, or a git revision. Without it, the logged answers are compared.
-    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath, requires = "after")]
     pub before: Option<PathBuf>,
-    /// The configuration to try [default: the current folder].
-    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath, default_value = ".", hide_default_value = true)]
-    pub after: PathBuf,
+    /// The configuration to try; required with --before [default: the current folder].
+    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub after: Option<PathBuf>,
     /// The format of text logs: envoy, ingress-nginx, nginx, aws-alb, json, or a format string of Envoy or nginx [default: found from the lines].
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
@@ -64,4 +64,6 @@ pub enum ReplayFormat {
     Json,
     /// Markdown, for a pull request.
     Markdown,
+    /// One self-contained HTML file.
+    Html,
 }

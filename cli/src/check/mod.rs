@@ -6,6 +6,7 @@ mod baseline;
 mod code_climate;
 mod fix;
 pub mod github;
+mod html;
 mod human;
 mod junit;
 pub mod sarif;
@@ -143,6 +144,7 @@ fn document(format: CheckFormat, findings: &[Finding], compilation: &Compilation
         CheckFormat::Codeclimate => print_json(&code_climate::issues(findings)),
         CheckFormat::Github => print(&github::commands(findings)),
         CheckFormat::Junit => print(&junit::suites(findings, compilation, strict)),
+        CheckFormat::Html => print(&html::report(findings, compilation)),
     }
 }
 

@@ -240,10 +240,20 @@ pub fn github(differences: &Differences) -> String {
 }
 
 /// All differences as one HTML file.
-pub fn html(differences: &Differences) -> String {
+pub fn html(differences: &Differences, running: Option<&Running>) -> String {
     let all = lines(differences);
-    let lead = if differences.is_empty() { differences.nothing("Nothing differs.") } else { "The differences between the two sides." };
-    let mut report = Report::new("Differences", lead);
+    let (title, lead) = match running {
+        Some(_) => ("Drift", "The differences between the source and the running Envoy."),
+        None => ("Differences", "The differences between the two sides."),
+    };
+    let mut report = Report::new(title, if differences.is_empty() { differences.nothing("Nothing differs.") } else { lead });
+    let refused: Vec<_> = running.iter().flat_map(|running| &running.refused).collect();
+    if !refused.is_empty() {
+        report.group("Resources that Envoy refused", &refused.len().to_string(), Tone::Bad, true, |report| {
+            let rows = refused.iter().map(|of| vec![(format!("{} {}", of.kind, of.name), Vec::new()), (of.details.clone(), Vec::new())]);
+            report.table(&["resource", "why"], rows);
+        });
+    }
     for (rule, title, tone) in [
         ("request-changed", "Requests that change", Tone::Bad),
         ("gateway-changed", "Gateways", Tone::Bad),

@@ -1,5 +1,6 @@
-//! Renders the report of a replay as text and as Markdown. Does not make it; see `chancery_core::explain::replay`.
+//! Renders the report of a replay as text, Markdown and HTML. Does not make it; see `chancery_core::explain::replay`.
 
+use crate::html::{Report, Tone};
 use crate::style::{Style, plain};
 use chancery_core::explain::OriginView;
 use chancery_core::explain::coverage::CoveredPart;
@@ -181,6 +182,57 @@ pub fn markdown(of: &ReplayReport, compares: bool) -> String {
         }
     }
     out
+}
+
+/// The report as one HTML file.
+pub fn html(of: &ReplayReport, compares: bool) -> String {
+    let simulated = format!("{} simulated{}", number(of.simulated), span(of.first.as_ref(), of.last.as_ref()));
+    let mut report = Report::new(&head(of, compares), &simulated);
+    let tone = |count: u64| if count == 0 { Tone::Good } else { Tone::Bad };
+    let mut numbers = vec![("requests", number(of.requests), Tone::Neutral)];
+    if compares {
+        numbers.push(("requests that change", number(of.changed), tone(of.changed)));
+    }
+    numbers.push(("logged answers that the configuration does not explain", number(of.unexplained), tone(of.unexplained)));
+    numbers.push(("routes without a request", of.unused.len().to_string(), Tone::Neutral));
+    report.numbers(&numbers);
+    let text = |text: &str| (text.to_owned(), Vec::new());
+    let code = |text: &str| format!("`{}`", text.replace('`', "'"));
+    if !of.changes.is_empty() {
+        report.heading("Requests that change");
+    }
+    for (at, change) in of.changes.iter().enumerate() {
+        let title = format!("{} ({}), such as {}", requests(change.requests), share(change.requests, of.requests), code(&change.example));
+        let since = span(change.first.as_ref(), change.last.as_ref());
+        report.group(&title, since.trim_start_matches(", "), Tone::Bad, at == 0, |report| {
+            report.paragraph(&format!("Before: {}. After: {}.", change.before, change.after));
+            let rows = change.differences.iter().map(|difference| {
+                let value = |value: &Option<String>| text(value.as_deref().unwrap_or("nothing"));
+                let places = [&difference.before_from, &difference.after_from];
+                let places: Vec<String> = places.into_iter().map(|from| place(from.as_ref())).filter(|place| !place.is_empty()).collect();
+                vec![(difference.what.to_string(), places), value(&difference.before), value(&difference.after)]
+            });
+            report.table(&["what", "before", "after"], rows);
+        });
+    }
+    if !of.disagreements.is_empty() {
+        report.heading("Logged answers that the configuration does not explain");
+        let rows = of
+            .disagreements
+            .iter()
+            .map(|found| vec![text(&number(found.requests)), text(&code(&found.example)), text(&found.expected), text(&found.logged)]);
+        report.table(&["requests", "example", "configured: it", "logged"], rows);
+    }
+    if !of.unused.is_empty() {
+        report.heading("Routes without a request");
+        report.list(of.unused.iter().map(unused));
+    }
+    let notes = notes(of);
+    if !notes.is_empty() {
+        report.heading("Limits");
+        report.list(&notes);
+    }
+    report.finish()
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::path::Path;
 pub fn run(args: &ReplayArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let format = args.log_format.as_deref().map(LogFormat::parse).transpose()?;
     let old = args.before.as_ref().map(|path| read(path, deployment)?.compile()).transpose()?;
-    let (mut compiler, new) = read(&args.after, deployment)?.compile()?;
+    let (mut compiler, new) = read(args.after.as_deref().unwrap_or(Path::new(".")), deployment)?.compile()?;
     input::warn_of_gaps(&new);
     let mut old = old;
     let old_prepared = old.as_mut().map(|(compiler, compilation)| (PreparedGateways::of(compilation, compiler), compilation.positions()));
@@ -60,6 +60,7 @@ pub fn run(args: &ReplayArgs, deployment: &Deployment, style: &Style) -> Outcome
         ReplayFormat::Human => print(&human::report(&report, compares, style))?,
         ReplayFormat::Json => print_json(&report)?,
         ReplayFormat::Markdown => print(&human::markdown(&report, compares))?,
+        ReplayFormat::Html => print(&human::html(&report, compares))?,
     }
     Ok(u8::from(args.exit_code && (report.changed > 0 || !compares && report.unexplained > 0)))
 }

@@ -55,3 +55,21 @@ fn replay_refuses_logs_that_it_cannot_read() {
     assert!(hostless.code == 2 && hostless.err.contains("--host"), "{}", hostless.err);
     assert_eq!(folder.run(&["replay", "b.log", "--after", "a.yaml", "--host", "shop.example.com"]).code, 0);
 }
+
+#[test]
+fn replay_with_first_side_alone_is_an_error() {
+    let folder = Folder::with(&[("before.yaml", GATEWAY)]);
+    folder.write("a.log", log().as_bytes());
+    let run = folder.run(&["replay", "a.log", "--before", "before.yaml"]);
+    assert!(run.code == 2 && run.err.contains("--after <INPUT>"), "{}", run.err);
+}
+
+#[test]
+fn replay_writes_one_html_file() {
+    let folder = Folder::with(&[("before.yaml", GATEWAY), ("after.yaml", &GATEWAY.replace("service: cart}", "service: other}"))]);
+    folder.write("a.log", log().as_bytes());
+    let run = folder.run(&["replay", "a.log", "--before", "before.yaml", "--after", "after.yaml", "--format", "html"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.starts_with("<!doctype html>") && run.out.contains("25 % of 4 requests are answered the same"), "{}", run.out);
+    assert!(run.out.contains("Requests that change") && !run.out.contains("secret") && !run.out.contains("<script"), "{}", run.out);
+}

@@ -275,6 +275,7 @@ fn nothing_that_steers_a_terminal_comes_out_raw() {
         &["check", "--format", "github"],
         &["check", "--format", "junit"],
         &["check", "--format", "sarif"],
+        &["check", "--format", "html"],
         &["compile"],
         &["compile", "--format", "yaml"],
         &["compile", "--output", "ir"],
