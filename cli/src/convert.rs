@@ -5,17 +5,21 @@
 use crate::across::rows;
 use crate::args::{Conversion, ConversionTarget, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
+use crate::diff::migration_report::{Names, html, human};
 use crate::output::{allow_secrets, message, message_lines, print, reason, shown};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
 use chancery_core::compilation::{Compilation, Dialect, OptionValue};
 use chancery_core::convert::{
-    IngressProof, Note, Target, http_proxy_to_gateway, ingress_nginx_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy, proof,
+    IngressProof, Note, Target, http_proxy_to_gateway, ingress_nginx_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy,
+    migration_proof, proof,
 };
 use chancery_core::diagnostic::Place;
 use chancery_core::dialect::contour::settings::convert::convert;
-use chancery_core::dialect::{self, ambassador, contour, ingress, ingress_nginx};
+use chancery_core::dialect::{self, ambassador, contour, envoy_gateway, ingress, ingress_nginx};
 use chancery_core::explain::Positions;
+use chancery_core::resource::Input;
+use chancery_live::threads::Threads;
 use std::path::Path;
 
 /// Runs it. Writes the objects to standard output. Reports unconverted parts and requests that would be treated differently on standard
@@ -63,10 +67,15 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
 
 /// Converts Ingresses of ingress-nginx. Secrets, ConfigMaps and Services that the input lacks are assumed to exist.
 fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let target = match args.target {
-        ConversionTarget::EnvoyGateway => Target::EnvoyGateway,
-        ConversionTarget::Standard => Target::Standard,
+    // The standard names no controller that could be compared.
+    let (target, served_by): (Target, Option<&'static Dialect>) = match args.target {
+        ConversionTarget::EnvoyGateway => (Target::EnvoyGateway, Some(&envoy_gateway::DIALECT)),
+        ConversionTarget::Contour => (Target::Contour, Some(&contour::DIALECT)),
+        ConversionTarget::Standard => (Target::Standard, None),
     };
+    if args.report.is_some() && served_by.is_none() {
+        return Err("--report needs a comparison, and --target standard names no controller to compare with".into());
+    }
     let mut given = input::given(&args.inputs.inputs, deployment)?;
     given.options = given.options.in_dialect(ingress_nginx::DIALECT.name).with("missing", OptionValue::Text("assume".into()));
     let (_, compilation) = given.compile_one()?;
@@ -82,21 +91,39 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
     if args.with_secrets {
         allow_secrets();
     }
+    let cannot = |path: &Path, error: &std::io::Error| format!("cannot write {}: {}", path.display(), reason(error));
+    let mut files = Vec::new();
     match &args.out_dir {
-        None => print(&converted.yaml())?,
+        None => {
+            print(&converted.yaml())?;
+            files.push(converted.input());
+        }
         Some(folder) => {
-            let cannot = |path: &Path, error: &std::io::Error| format!("cannot write {}: {}", path.display(), reason(error));
             std::fs::create_dir_all(folder).map_err(|error| cannot(folder, &error))?;
             for (name, text) in converted.texts() {
                 let path = folder.join(name.as_str());
                 std::fs::write(&path, shown(&text)).map_err(|error| cannot(&path, &error))?;
                 message(&format!("wrote {}", path.display()));
+                files.push(Input { name: path.display().to_string().into(), text: text.into() });
             }
         }
     }
     converted.notes.iter().for_each(|note| message(&rendered(note, &positions)));
     let style = style.for_standard_error();
     converted.limits.iter().for_each(|limit| message_lines(&format!("{}\n", style.dim(plain(limit)))));
+    match served_by {
+        _ if args.no_proof => {}
+        None => message("the result was not compared with the Ingresses: --target standard names no controller"),
+        Some(to) => {
+            let found = migration_proof(&compilation, files, &given.options, to, &[], &Threads);
+            let names = Names { before: ingress_nginx::DIALECT.controller, after: to.controller };
+            message_lines(&human(&found, &names, "--report FILE", &style));
+            if let Some(path) = &args.report {
+                std::fs::write(path, html(&found, &names)).map_err(|error| cannot(path, &error))?;
+                message(&format!("wrote {}", path.display()));
+            }
+        }
+    }
     Ok(0)
 }
 

@@ -20,7 +20,7 @@ Examples:
 
 Fields that cannot be converted are reported on standard error with their lines. Then Chancery compiles both sides and reports the requests
 with different results. It compares the destination, the changes to the request and the timeouts. It does not compare settings that
-controllers choose themselves, for listeners, connections and clusters. It does not compare the results of ingress-nginx-to-gateway yet.")]
+controllers choose themselves, for listeners, connections and clusters. It cannot compare --target standard, which names no controller.")]
 pub struct ConvertArgs {
     /// The conversion.
     #[arg(value_enum, value_name = "CONVERSION")]
@@ -36,6 +36,9 @@ pub struct ConvertArgs {
     /// With ingress-nginx-to-gateway: write one file per host into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
+    /// With ingress-nginx-to-gateway: write the comparison of both sides into this file, as HTML
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "no_proof")]
+    pub report: Option<PathBuf>,
     /// Do not compare the requests of both sides
     #[arg(long)]
     pub no_proof: bool,
@@ -64,6 +67,8 @@ pub enum Conversion {
 pub enum ConversionTarget {
     /// Envoy Gateway, with its policies.
     EnvoyGateway,
+    /// Contour, with Gateway API alone.
+    Contour,
     /// Any controller of Gateway API, without policies.
     Standard,
 }

@@ -47,7 +47,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let found = compare_migration(&old, &new, &accepted, &Threads);
     let names = Names { before: before.dialect.controller, after: after.dialect.controller };
     match args.format {
-        DiffFormat::Human => print(&human(&found, &names, style))?,
+        DiffFormat::Human => print(&human(&found, &names, "--format html or json", style))?,
         DiffFormat::Json => print_json(&found)?,
         DiffFormat::Markdown => print(&markdown(&found, &names))?,
         DiffFormat::Html => print(&html(&found, &names))?,

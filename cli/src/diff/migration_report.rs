@@ -49,8 +49,8 @@ fn summary(of: &MigrationDiff, names: &Names) -> String {
     )
 }
 
-/// The report for a terminal.
-pub fn human(of: &MigrationDiff, names: &Names, style: &Style) -> String {
+/// The report for a terminal. `elsewhere` names the output with all rows, as the subject of a sentence.
+pub fn human(of: &MigrationDiff, names: &Names, elsewhere: &str, style: &Style) -> String {
     let mut out = format!("{}\n", style.bold(plain(&summary(of, names))));
     for group in &of.causes {
         let open = open_rows(group);
@@ -62,11 +62,8 @@ pub fn human(of: &MigrationDiff, names: &Names, style: &Style) -> String {
             human_row(&mut out, row, names, style);
         }
         if group.rows.len() > MOST_SHORT {
-            let _ = writeln!(
-                out,
-                "  {}",
-                style.dim(format!("and {}; --format html or json shows them", count(group.rows.len() - MOST_SHORT, "more difference")))
-            );
+            let _ =
+                writeln!(out, "  {}", style.dim(format!("and {}; {elsewhere} shows them", count(group.rows.len() - MOST_SHORT, "more difference"))));
         }
         if open > 0 {
             let _ = writeln!(out, "  {} {}", style.green("fix:"), plain(group.fix));

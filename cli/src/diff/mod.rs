@@ -8,7 +8,7 @@ pub mod human;
 mod live;
 mod loaded;
 mod migration;
-mod migration_report;
+pub mod migration_report;
 mod report;
 mod without;
 
@@ -121,7 +121,7 @@ fn show(differences: &Differences, running: Option<&Running>, format: DiffFormat
         DiffFormat::Markdown => print(&report::markdown(differences, running)),
         DiffFormat::Sarif => print_json(&report::sarif(differences)),
         DiffFormat::Github => print(&report::github(differences)),
-        DiffFormat::Html => print(&report::html(differences)),
+        DiffFormat::Html => print(&report::html(differences, running)),
         DiffFormat::Junit => print(&report::junit(differences)),
     }
 }

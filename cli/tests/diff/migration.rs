@@ -95,3 +95,21 @@ fn diff_of_nginx_shows_changed_locations() {
     let drift = folder.run(&["drift", "before.yaml", "after.yaml"]);
     assert_eq!((drift.code, drift.err.contains("this source runs nginx")), (2, true), "{}", drift.err);
 }
+
+#[test]
+fn conversion_of_ingress_nginx_is_compared() {
+    let folder = Folder::with(&[("shop.yaml", INGRESS)]);
+    let convert = |more: &[&str]| folder.run(&["convert", "ingress-nginx-to-gateway", "shop.yaml"].iter().chain(more).copied().collect::<Vec<_>>());
+    let run = convert(&["--out-dir", "gateway", "--report", "proof.html"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains(" tried on ingress-nginx and Envoy Gateway, ") && run.err.contains("Not compared"), "{}", run.err);
+    assert!(!run.err.contains("[path-case]") && !run.err.contains("[service]"), "{}", run.err);
+    assert!(run.err.contains("Envoy Gateway: gateway/"), "differences name lines of the written files: {}", run.err);
+    let report = folder.read("proof.html");
+    assert!(report.starts_with("<!doctype html>") && report.contains("From ingress-nginx to Envoy Gateway"), "{report}");
+    let without = convert(&["--no-proof"]);
+    assert!(without.code == 0 && !without.err.contains("tried on"), "{}", without.err);
+    let standard = convert(&["--target", "standard"]);
+    assert!(standard.code == 0 && standard.err.contains("the result was not compared with the Ingresses"), "{}", standard.err);
+    assert_eq!(convert(&["--target", "standard", "--report", "proof.html"]).code, 2);
+}

@@ -257,14 +257,15 @@ fn options_page_matches_dialects() {
 fn conversions() -> String {
     use chancery_core::convert::{Target, VERDICTS};
     let mut out = String::from(
-        "# Annotations of ingress-nginx in Gateway API\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the table of the conversion. -->\n\n[`chancery convert ingress-nginx-to-gateway`](commands/convert.md) converts these annotations. *Exact*: requests get the same answers.\n*Approximate*: some requests get other answers, as the last column says. *Impossible*: it is left out, and the last column says what to do\ninstead. *Not needed*: it changes no answer. Only annotations with a value that has an effect are reported.\n\n| annotation | Envoy Gateway | Gateway API alone | how it is written, or what to do |\n|---|---|---|---|\n",
+        "# Annotations of ingress-nginx in Gateway API\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the table of the conversion. -->\n\n[`chancery convert ingress-nginx-to-gateway`](commands/convert.md) converts these annotations. *Exact*: requests get the same answers.\n*Approximate*: some requests get other answers, as the last column says. *Impossible*: it is left out, and the last column says what to do\ninstead. *Not needed*: it changes no answer. Only annotations with a value that has an effect are reported.\n\nThe columns are the values of `--target`. `contour` and `standard` write Gateway API without policies, so most limits and timeouts are lost;\nthe last column describes Envoy Gateway.\n\n| annotation | `envoy-gateway` | `contour` | `standard` | how it is written, or what to do |\n|---|---|---|---|---|\n",
     );
     for of in VERDICTS {
         let _ = writeln!(
             out,
-            "| `{}` | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} |",
             of.name,
             of.on(Target::EnvoyGateway).name(),
+            of.on(Target::Contour).name(),
             of.on(Target::Standard).name(),
             of.words.replace('|', "\\|")
         );
