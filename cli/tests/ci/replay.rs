@@ -73,3 +73,11 @@ fn replay_writes_one_html_file() {
     assert!(run.out.starts_with("<!doctype html>") && run.out.contains("25 % of 4 requests are answered the same"), "{}", run.out);
     assert!(run.out.contains("Requests that change") && !run.out.contains("secret") && !run.out.contains("<script"), "{}", run.out);
 }
+
+#[test]
+fn check_writes_one_html_file() {
+    let folder = Folder::with(&[("a.yaml", &GATEWAY.replace("prefix: /cart/", "prefx: /cart/, prefix: /cart/"))]);
+    let html = folder.run(&["check", "--format", "html", "a.yaml"]).out;
+    assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"), "{html}");
+    assert!(html.contains("unknown-field") && html.contains("a.yaml:") && !html.contains("<script"), "{html}");
+}

@@ -41,7 +41,7 @@ fn within<'m>(tree: &'m pb::tree::Matcher, stage: &Stage<'_, '_>, depth: usize) 
                 }
                 match chosen(of.on_match.as_ref(), stage, depth) {
                     Found::Nothing => {}
-                    // Envoy goes on, and remembers the action.
+                    // Envoy continues with the next condition.
                     Found::Action(_) if of.on_match.as_ref().is_some_and(|on| on.keep_matching) => {}
                     found => return found,
                 }
