@@ -88,7 +88,7 @@ pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let is_low = args.fail_under.is_some_and(|least| coverage.counts(None).percent() < least);
     if let Some(least) = args.fail_under.filter(|_| is_low) {
         let all = coverage.counts(None);
-        message(&format!("tests reach {} of {} ({:.1} %), less than {least} %", all.reached, count(all.total, "part"), all.percent()));
+        message(&format!("tests reach {} of {} ({:.1}%), less than {least}%", all.reached, count(all.total, "part"), all.percent()));
     }
     Ok(u8::from(is_low || !verdicts.iter().all(Verdict::passed)))
 }
@@ -144,7 +144,7 @@ fn uncovered(coverage: &Coverage, style: &Style) -> String {
     let all = coverage.counts(None);
     let kinds = PartKind::ALL.into_iter().map(|kind| (kind, coverage.counts(Some(kind)))).filter(|(_, of)| of.total > 0);
     let kinds: Vec<String> = kinds.map(|(kind, of)| format!("{} {} of {}", kind.name(), of.reached, of.total)).collect();
-    let head = format!("tests reach {} of {} ({:.1} %)", all.reached, count(all.total, "part"), all.percent());
+    let head = format!("tests reach {} of {} ({:.1}%)", all.reached, count(all.total, "part"), all.percent());
     let _ = writeln!(out, "{}  {}", style.bold(head), style.dim(kinds.join(", ")));
     for part in coverage.sorted().into_iter().filter(|part| part.hits == 0) {
         let note = part.unreachable.as_ref().map(|why| style.dim(format!("  ({why})")).to_string()).unwrap_or_default();

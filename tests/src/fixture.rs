@@ -6,6 +6,7 @@
 //!
 //! - ```` ```findings ````: all findings, each `LINE:COLUMN SEVERITY CODE MESSAGE`. `FILE:` comes first for files after
 //!   the first one, and `-` replaces the place for findings about the whole. Without this block there must be no findings.
+//! - ```` ```check ````: all findings of `chancery check` in the same form, instead of `findings`. A further place follows its finding, indented.
 //! - ```` ```envoy ````: places ([`crate::place`]), each followed by the expected JSON ([`crate::show`]), or by `absent`.
 //! - ```` ```document POINTER ````: the JSON at this place ([`crate::place::follow`]) of the controller's other outputs, by
 //!   the output's name, as in `/status?name=shop/status`.
@@ -18,7 +19,7 @@ use crate::place::{find, follow, is_place, without_own};
 use crate::show::{difference, pretty, project};
 use crate::work::{Work, inputs, options};
 use chancery_core::compilation::Output;
-use chancery_core::explain::{Finding, LedgerRow, View, Viewed, explain_pointer, resolve};
+use chancery_core::explain::{Finding, LedgerRow, Span, View, Viewed, explain_pointer, resolve};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -137,7 +138,7 @@ pub fn run(text: &str) -> Outcome {
         outcome.questions.extend(case.question());
         let mut checked = Checked { work: case.run(), envoy: None, failures: Vec::new() };
         let findings = findings_text(&checked.work.findings(), &case);
-        let tells = |piece: &Piece| matches!(piece, Piece::Block { info, .. } if info == "findings");
+        let tells = |piece: &Piece| matches!(piece, Piece::Block { info, .. } if ["findings", "check"].contains(&info.as_str()));
         let told = pieces[at..end].iter().any(tells);
         for (index, piece) in pieces.iter().enumerate().take(end).skip(at) {
             match piece {
@@ -181,6 +182,7 @@ impl Checked {
         let (what, rest) = info.split_once(' ').unwrap_or((info, ""));
         let got = match what {
             "findings" => findings.to_string(),
+            "check" => check_text(&case.run().checked_findings(), case),
             "envoy" => return self.envoy_block(body),
             "document" => return self.document_block(rest, body),
             "ledger" => {
@@ -265,17 +267,26 @@ impl Checked {
 }
 
 fn findings_text(findings: &[Finding], case: &Case) -> String {
-    let line = |finding: &Finding| {
-        let place = finding.span.as_ref().map_or_else(
-            || "-".into(),
-            |span| {
-                let file = if span.file == case.files[0].0 { String::new() } else { format!("{}:", span.file) };
-                format!("{file}{}:{}", span.line, span.column)
-            },
-        );
-        format!("{place} {} {} {}\n", finding.severity, finding.code, finding.message)
-    };
+    let line = |finding: &Finding| format!("{} {} {} {}\n", place_text(finding.span.as_ref(), case), finding.severity, finding.code, finding.message);
     findings.iter().map(line).collect()
+}
+
+/// The findings, each with its further places.
+fn check_text(findings: &[Finding], case: &Case) -> String {
+    let mut out = String::new();
+    for finding in findings {
+        out.push_str(&findings_text(std::slice::from_ref(finding), case));
+        for related in &finding.related {
+            let _ = writeln!(out, "  {} {}", place_text(related.span.as_ref(), case), related.message);
+        }
+    }
+    out
+}
+
+fn place_text(span: Option<&Span>, case: &Case) -> String {
+    let Some(span) = span else { return "-".into() };
+    let file = if span.file == case.files[0].0 { String::new() } else { format!("{}:", span.file) };
+    format!("{file}{}:{}", span.line, span.column)
 }
 
 fn ledger_line(row: &LedgerRow) -> String {

@@ -3,9 +3,12 @@
 //! Does not contain expectations.
 
 use chancery_core::backend::envoy::Document;
+use chancery_core::check::check;
 use chancery_core::compilation::{Compilation, GatewayRef, Options};
 use chancery_core::compile::Compiler;
+use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
+use chancery_core::executor::Sequential;
 use chancery_core::explain::{Finding, LedgerRow, findings, ledger};
 use chancery_core::resource::{Input, Inputs};
 use serde_json::Value;
@@ -57,6 +60,12 @@ impl Work {
     /// Returns all findings.
     pub fn findings(&self) -> Vec<Finding> {
         findings(&self.compilation, &self.compilation.positions())
+    }
+
+    /// Runs all checks, and returns all findings.
+    pub fn checked_findings(&mut self) -> Vec<Finding> {
+        check(&mut self.compilation, &Policy::default(), &mut self.compiler.emitted, &Sequential);
+        self.findings()
     }
 
     /// Returns the state of every object.

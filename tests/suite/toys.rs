@@ -37,7 +37,7 @@ static TOY: Dialect = Dialect {
         common: true,
     }],
     defaults: &[],
-    hints: Hints { why_idle: |_| "no door leads there", why_unreached: |_, _| None, precedence_change: |_, _| None },
+    hints: Hints { why_idle: |_| "no door leads there", why_unreached: |_, _| None, disabled_fields: |_| Vec::new(), precedence_change: |_, _| None },
     annotations: &[],
     outputs: &[Output { name: "doors", doc: "How many doors each gateway has", document: doors, traced: None }],
     checks: &[narrow],

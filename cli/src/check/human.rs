@@ -5,7 +5,7 @@
 use crate::style::{Style, count, plain};
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
 use chancery_core::compilation::Compilation;
-use chancery_core::diagnostic::Severity;
+use chancery_core::diagnostic::{Severity, codes};
 use chancery_core::explain::{EditView, Finding, Positions, Span, group_findings};
 use chancery_core::text::{TextRange, series};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub struct Extent {
     pub all: bool,
 }
 
-/// Places of one finding that are shown.
+/// Places of one finding, or with one message, that are shown.
 const SHOWN_PLACES: usize = 3;
 
 /// The whole report. `hidden` are the findings that the options hide.
@@ -39,7 +39,11 @@ pub fn report(
 ) -> String {
     let excerpts = Excerpts::new(positions, style);
     let mut out = String::new();
-    for group in group_findings(findings) {
+    // Values that never have an effect, such as the weight of an only backend, need no attention.
+    let is_inert = |finding: &Finding| !all && finding.code == codes::INERT_FIELD.name && finding.level() == Severity::Notice;
+    let (inert, shown): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(is_inert);
+    for group in group_findings(&shown) {
+        let findings = &shown;
         let members: Vec<&Finding> =
             [group.first].iter().chain(&group.others).chain(&group.consequences).filter_map(|at| findings.get(*at)).collect();
         let shown = if all || group.others.len() < SHOWN_PLACES { members.len() } else { SHOWN_PLACES };
@@ -57,6 +61,10 @@ pub fn report(
                 out.push_str("\n\n");
             }
         }
+    }
+    if !inert.is_empty() {
+        let about = if inert.len() == 1 { "1 notice is".to_owned() } else { format!("{} notices are", inert.len()) };
+        let _ = writeln!(out, "{}\n", style.dim(format!("{about} about fields that never change what the gateway does; `--all` shows them")));
     }
     if !quiet {
         summary(&mut out, findings, hidden, compilation, style);
@@ -136,8 +144,11 @@ impl<'a> Excerpts<'a> {
             marks.push(Mark { span, label: "", primary: true });
         }
         let mut loose = Vec::new();
+        let mut hidden = 0_usize;
         for related in &finding.related {
+            let alike = marks.iter().filter(|mark| mark.label == related.message).count();
             match &related.span {
+                Some(_) if alike >= SHOWN_PLACES => hidden += 1,
                 Some(span) => marks.push(Mark { span, label: &related.message, primary: false }),
                 None => loose.push(&related.message),
             }
@@ -152,6 +163,9 @@ impl<'a> Excerpts<'a> {
         }
         for message in loose {
             main = main.element(Level::NOTE.message(plain(message)));
+        }
+        if hidden > 0 {
+            main = main.element(Level::NOTE.message(format!("the same applies to {}; `--format json` lists them", count(hidden, "more place"))));
         }
         if let Some(help) = &finding.help {
             main = main.element(Level::HELP.message(plain(help)));

@@ -161,7 +161,7 @@ pub fn of_requests(requests: &Requests, style: &Style) -> String {
         let _ = writeln!(out, "{} {}", style.bold(unchanged(requests)), style.dim(tried));
     } else {
         let tried = match requests.compared {
-            0 => "by what settings say; no request was tried".into(),
+            0 => "found by comparing settings; none was tried".into(),
             tried => format!("{} tried", count(tried, "request")),
         };
         let _ = writeln!(out, "{}  {}, {}", style.bold("Requests that change"), style.dim(kinds(requests)), style.dim(tried));

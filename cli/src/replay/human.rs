@@ -30,17 +30,17 @@ fn requests(of: u64) -> String {
     format!("{} request{}", number(of), if of == 1 { "" } else { "s" })
 }
 
-/// Formats a share so that few requests are not 0 %, and not all are not 100 %.
+/// Formats a share so that few requests are not 0%, and not all are not 100%.
 fn share(part: u64, all: u64) -> String {
     if all == 0 {
-        return "0 %".into();
+        return "0%".into();
     }
     let percent = part as f64 * 100.0 / all as f64;
     match (part, format!("{percent:.1}")) {
-        (0, _) => "0 %".into(),
-        (_, text) if text == "0.0" => "<0.1 %".into(),
-        (part, text) if text == "100.0" && part < all => ">99.9 %".into(),
-        (_, text) => format!("{} %", text.trim_end_matches(".0")),
+        (0, _) => "0%".into(),
+        (_, text) if text == "0.0" => "<0.1%".into(),
+        (part, text) if text == "100.0" && part < all => ">99.9%".into(),
+        (_, text) => format!("{}%", text.trim_end_matches(".0")),
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn numbers_and_shares_are_readable() {
         assert_eq!((number(7), number(1234), number(12_413_220)), ("7".into(), "1,234".into(), "12,413,220".into()));
-        assert_eq!((share(1, 1_000_000), share(999_999, 1_000_000)), ("<0.1 %".into(), ">99.9 %".into()));
-        assert_eq!((share(987, 1000), share(0, 5), share(5, 5)), ("98.7 %".into(), "0 %".into(), "100 %".into()));
+        assert_eq!((share(1, 1_000_000), share(999_999, 1_000_000)), ("<0.1%".into(), ">99.9%".into()));
+        assert_eq!((share(987, 1000), share(0, 5), share(5, 5)), ("98.7%".into(), "0%".into(), "100%".into()));
     }
 }

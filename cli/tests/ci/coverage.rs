@@ -14,10 +14,10 @@ fn test_coverage_names_unreached_parts() {
     let folder = folder();
     let run = folder.run(&["test", "--coverage", "shop.test.yaml", "shop.yaml"]);
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
-    assert!(run.out.contains("tests reach 1 of 2 parts (50.0 %)") && run.out.contains("shop.yaml:19 rule of Mapping help"), "{}", run.out);
+    assert!(run.out.contains("tests reach 1 of 2 parts (50.0%)") && run.out.contains("shop.yaml:19 rule of Mapping help"), "{}", run.out);
     let low = folder.run(&["test", "--fail-under", "60", "--lcov", "out.info", "--cobertura", "out.xml", "shop.test.yaml", "shop.yaml"]);
     assert_eq!(low.code, 1, "{}", low.err);
-    assert!(low.err.contains("tests reach 1 of 2 parts (50.0 %), less than 60 %"), "{}", low.err);
+    assert!(low.err.contains("tests reach 1 of 2 parts (50.0%), less than 60%"), "{}", low.err);
     assert!(folder.read("out.info").contains("SF:shop.yaml\n") && folder.read("out.xml").contains("filename=\"shop.yaml\""));
     let data = json(&folder.run(&["test", "--coverage", "--format", "json", "shop.test.yaml", "shop.yaml"]).out);
     assert_eq!((&data["coverage"]["reached"], &data["coverage"]["total"]), (&1.into(), &2.into()));

@@ -40,7 +40,7 @@ fn replay_compares_git_revision_with_folder() {
     folder.write("a.log", log().as_bytes());
     let run = folder.run(&["replay", "a.log", "--before", &format!("{base}:gateway"), "--after", "gateway"]);
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(run.out.starts_with("75 % of 4 requests are answered the same"), "{}", run.out);
+    assert!(run.out.starts_with("75% of 4 requests are answered the same"), "{}", run.out);
     assert!(run.out.contains("after   is answered 404") && run.out.contains("No request reached"), "{}", run.out);
     assert!(run.err.contains("1 line not read, first 5"), "{}", run.err);
 }

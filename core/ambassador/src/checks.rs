@@ -1,10 +1,14 @@
 //! Checks the whole compilation for problems of Ambassador's kinds. Does not report what a single resource's rules find, or what every dialect
 //! needs; see `chancery_explain::check`.
 
+mod disabled;
+mod shared_cluster;
 #[cfg(test)]
 mod tests;
 mod unused;
 
+pub use disabled::disabled_fields;
+pub use shared_cluster::shared_clusters;
 pub use unused::{fields, modules, values};
 
 use super::defaults::taken_by;
@@ -18,7 +22,7 @@ use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
 use chancery_base::ir::HttpConnectionManager;
 use chancery_base::resource::{Object, ObjectId, Origin, nearest};
 use chancery_kubernetes::at_name;
-use chancery_kubernetes::known::is_read;
+use chancery_kubernetes::known::{all_at, is_read};
 use chancery_text::{Node, Str, to_json};
 use hashbrown::{HashMap, HashSet};
 
@@ -50,31 +54,46 @@ pub fn why_unreached(side: SideRef<'_>, object: &Object) -> Option<&'static str>
     })
 }
 
-/// A finding about a missing Listener names at most this many Mappings.
+/// A finding about a missing Listener names at most this many prefixes and paths.
 const MOST_PREFIXES: usize = 16;
+
+/// The paths of an Ingress.
+const PATHS: &[&str] = &["spec", "rules", "*", "http", "paths", "*", "path"];
 
 /// Hosts, Mappings and TCPMappings that no request gets to.
 pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
     let taker = |object: &Object| taken_by(&object.key.kind);
     let in_use = |object: &&Object| !object.broken && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided);
     let candidates: Vec<&Object> = side.objects().iter().filter(in_use).filter(|object| taker(object).is_some()).collect();
-    let Some(first) = candidates.first() else { return Vec::new() };
+    let is_ingress = |object: &&Object| *object.key.kind == *"Ingress" && in_use(object);
+    let Some(first) = candidates.first().copied().or_else(|| side.objects().iter().find(is_ingress)) else { return Vec::new() };
     if !listens(side) {
-        if side.objects().iter().any(|object| *object.key.kind == *"Listener") {
+        let unused = side.objects().iter().find(|object| *object.key.kind == *"Listener");
+        if unused.is_some()
+            && !candidates.iter().any(|object| *object.key.kind == *"Mapping")
+            && !side.objects().iter().any(|object| is_ingress(&object))
+        {
             return Vec::new();
         }
-        let message = "there is no Listener in the input, so Envoy listens on no port for requests";
+        let why = if unused.is_some() { "Emissary uses no Listener of the input" } else { "there is no Listener in the input" };
+        let message = format!("{why}, so Envoy listens on no port for requests");
         let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
         // A fragment may leave its Listener to the cluster; a whole cluster without one serves nothing.
-        if Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error {
+        if unused.is_some() || Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error {
             finding.severity = Severity::Warning;
         }
-        // No request matches the other Mappings either.
-        let prefixes = candidates.iter().filter_map(|object| Some((object, field(object, "prefix")?))).take(MOST_PREFIXES);
-        for (object, prefix) in prefixes {
-            finding = finding.related(Place::value(object.id, prefix.id), "no request reaches this Mapping");
+        // No request matches the other Mappings and Ingresses either.
+        let mappings = candidates.iter().filter_map(|object| Some((object.id, field(object, "prefix")?, "no request reaches this Mapping")));
+        let ingresses = side.objects().iter().filter(is_ingress);
+        let paths =
+            ingresses.flat_map(|object| all_at(&object.root, PATHS).into_iter().map(move |path| (object.id, path, "no request has this path")));
+        for (object, node, message) in mappings.chain(paths).take(MOST_PREFIXES) {
+            finding = finding.related(Place::value(object, node.id), message);
         }
-        return Vec::from([finding.help("add the Listener to the input, or one to the cluster if there is none")]);
+        return Vec::from([match unused {
+            Some(unused) => finding.related(at_name(unused), "this Listener is not used").help("see the finding about the Listener"),
+            None => finding.help("add the Listener to the input, or one to the cluster if there is none"),
+        }]);
     }
     let (served, with_problems) = (side.served(), side.with_problems());
     let mut found = Vec::new();
@@ -214,10 +233,14 @@ fn selector(host: &Object) -> Option<&Node> {
 fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
     let host = fit.first()?;
     let selector = selector(host)?;
-    let message =
-        format!("Host `{}` has this Mapping's hostname, but takes only Mappings with certain labels, so no request reaches it", host.key.name);
-    let finding =
-        Diagnostic::new(&codes::UNSERVED, message, at_name(mapping)).related(Place::key(host.id, selector.id), "the labels that it asks for");
+    let message = format!(
+        "Host `{}` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it",
+        host.key.name
+    );
+    let mut finding = Diagnostic::new(&codes::UNSERVED, message, at_name(mapping)).related(Place::key(host.id, selector.id), "the required labels");
+    if let Some(hostname) = field(mapping, "hostname") {
+        finding = finding.related(Place::value(mapping.id, hostname.id), "the Host has this hostname");
+    }
     Some(finding.help("give the Mapping these labels, or take `mappingSelector` away from the Host"))
 }
 
@@ -317,6 +340,23 @@ pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
             finding.severity = Severity::Notice;
         }
         found.push(finding.help("name the Secret with the certificate in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));
+    }
+    found
+}
+
+/// Finds Hosts with a certificate that no Listener uses, because no Listener is for TLS.
+pub fn certificate_without_listener(side: SideRef<'_>) -> Vec<Diagnostic> {
+    if !listens(side) || side.objects().iter().any(|object| *object.key.kind == *"Listener" && (is_for_tls(object) || object.broken)) {
+        return Vec::new();
+    }
+    let (served, with_problems) = (side.served(), side.with_problems());
+    let is_used = |object: &&Object| *object.key.kind == *"Host" && served.contains(&object.id) && !with_problems.contains(&object.id);
+    let mut found = Vec::new();
+    for object in side.objects().iter().filter(is_used) {
+        let Some(name) = field(object, "tlsSecret").and_then(|secret| secret.get("name")).filter(|name| !name.is_null()) else { continue };
+        let message = "`tlsSecret` has no effect: no Listener is for TLS, so Envoy serves this Host in cleartext only";
+        let finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message, Place::value(object.id, name.id)).about(object.key.clone());
+        found.push(finding.help("add a Listener with `protocol: HTTPS`"));
     }
     found
 }

@@ -30,7 +30,12 @@ pub static ENVOY: Dialect = Dialect {
     references: |_, _| Vec::new(),
     options: &[],
     defaults: &[],
-    hints: Hints { why_idle: |_| "it contains no resource of Envoy", why_unreached: |_, _| None, precedence_change: |_, _| None },
+    hints: Hints {
+        why_idle: |_| "it contains no resource of Envoy",
+        why_unreached: |_, _| None,
+        disabled_fields: |_| Vec::new(),
+        precedence_change: |_, _| None,
+    },
     annotations: &[],
     codes: &[],
     outputs: &[],

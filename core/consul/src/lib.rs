@@ -74,7 +74,12 @@ pub static DIALECT: Dialect = Dialect {
     references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_, _| None, precedence_change: |_, _| None },
+    hints: Hints {
+        why_idle: |_| "no proxy gets anything from it",
+        why_unreached: |_, _| None,
+        disabled_fields: |_| Vec::new(),
+        precedence_change: |_, _| None,
+    },
     annotations: &[],
     codes: codes::ALL,
     outputs: views::OUTPUTS,

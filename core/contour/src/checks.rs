@@ -2,7 +2,9 @@
 //! needs; see `chancery_explain::check`.
 
 mod annotations;
+mod disabled;
 mod known;
+mod random;
 #[cfg(test)]
 mod route_conflicts;
 #[cfg(test)]
@@ -10,7 +12,9 @@ mod tests;
 mod unused;
 
 pub use annotations::annotations;
+pub use disabled::disabled_fields;
 pub use known::values;
+pub use random::random_winners;
 pub use unused::fields;
 
 use super::lower::OWN_LISTENERS;

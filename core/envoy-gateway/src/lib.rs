@@ -62,7 +62,12 @@ pub static DIALECT: Dialect = Dialect {
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: |_| "no Envoy gets anything from it", why_unreached: |_, _| None, precedence_change: |_, _| None },
+    hints: Hints {
+        why_idle: |_| "no Envoy gets anything from it",
+        why_unreached: |_, _| None,
+        disabled_fields: |_| alloc::vec::Vec::new(),
+        precedence_change: |_, _| None,
+    },
     annotations: &[],
     codes: codes::ALL,
     outputs: stages::OUTPUTS,

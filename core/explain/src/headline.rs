@@ -57,7 +57,7 @@ pub(super) fn headline(report: &RouteReport, request: &Request, story: &Graph) -
     let all = shares(simulation);
     let one = |(cluster, share): &(String, f64)| {
         let name = service_name(story, cluster);
-        if all.len() > 1 { format!("{} % {name}", percent(*share)) } else { name }
+        if all.len() > 1 { format!("{}% {name}", percent(*share)) } else { name }
     };
     let to = all.iter().map(one).collect::<Vec<_>>().join(", ");
     let path = simulation.upstream.as_ref().map(|upstream| upstream.path.as_str()).filter(|path| *path != request.path);

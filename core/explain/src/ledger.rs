@@ -657,7 +657,10 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
     if let Some(error) = facts.errors.get(&object.id) {
         return State::Invalid(error.as_str().into());
     }
+    let is_file = *object.key.kind == *"ConfigMap";
     let held = facts.holds.get(&object.id).map(|count| match count {
+        1 if is_file => "one file in its data".into(),
+        count if is_file => format!("{count} files in its data"),
         1 => "one object in its annotation".into(),
         count => format!("{count} objects in its annotations"),
     });

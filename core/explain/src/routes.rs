@@ -196,7 +196,7 @@ fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<S
 fn by_weight<'a>(all: impl Iterator<Item = (&'a str, i64)> + Clone) -> String {
     let total = all.clone().map(|(_, weight)| weight).sum::<i64>();
     let share = |weight: i64| percent(if total == 0 { 0.0 } else { weight as f64 * 100.0 / total as f64 });
-    all.map(|(name, weight)| format!("{} % to {name}", share(weight))).collect::<Vec<_>>().join(", ")
+    all.map(|(name, weight)| format!("{}% to {name}", share(weight))).collect::<Vec<_>>().join(", ")
 }
 
 fn chain_words(chain: &FilterChain) -> String {
@@ -347,7 +347,7 @@ fn conditions(matcher: &RouteMatch) -> Vec<String> {
     }
     // 100 % is not a condition.
     if let Some(fraction) = matcher.fraction.as_ref().filter(|fraction| fraction.percent.value < 100) {
-        out.push(format!("{} % of requests", fraction.percent.value));
+        out.push(format!("{}% of requests", fraction.percent.value));
     }
     if matcher.grpc {
         out.push("gRPC only".into());
@@ -395,7 +395,7 @@ fn policies(out: &mut Vec<String>, forward: &chancery_base::ir::Forward) {
         out.push(format!("{} rate limit{}", forward.rate_limits.len(), if forward.rate_limits.len() == 1 { "" } else { "s" }));
     }
     for mirror in &forward.mirrors {
-        out.push(format!("mirrors {} % to {}", mirror.value.percent.value, mirror.value.cluster.value));
+        out.push(format!("mirrors {}% to {}", mirror.value.percent.value, mirror.value.cluster.value));
     }
     if !forward.hash_policies.is_empty() {
         out.push("sticky".into());

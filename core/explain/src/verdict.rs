@@ -256,8 +256,7 @@ fn nginx_verdict(report: &NginxReport, names: &Graph) -> RequestVerdict {
             let to = match &shares(report, upstream)[..] {
                 [(one, _)] => format!("{}{at}", service_name(names, one)),
                 shares => {
-                    let all: Vec<String> =
-                        shares.iter().map(|(name, share)| format!("{} % {}", percent(*share), service_name(names, name))).collect();
+                    let all: Vec<String> = shares.iter().map(|(name, share)| format!("{}% {}", percent(*share), service_name(names, name))).collect();
                     all.join(", ")
                 }
             };

@@ -62,7 +62,7 @@ pub static DIALECT: Dialect = Dialect {
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, precedence_change: |_, _| None },
+    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, disabled_fields: |_| Vec::new(), precedence_change: |_, _| None },
     annotations: &[("Ingress", annotations::KNOWN)],
     checks: &[],
     codes: codes::ALL,

@@ -76,7 +76,7 @@ describe("detection of dialects", () => {
 
 describe("names of Services", () => {
   for (const [example, answer, box] of [
-    ["consul/canary", "90 % orders (v1), 10 % orders (v2)", "orders (v2)"],
+    ["consul/canary", "90% orders (v1), 10% orders (v2)", "orders (v2)"],
     ["consul/api-gateway", "orders, as /", "orders"],
     ["ingress/paths", "api at 10.1.0.4:8080, as /api/v2/", "api"],
   ]) {

@@ -3,12 +3,14 @@
 use super::{Checked, Run};
 use crate::annotations as a;
 use crate::build::all_hosts;
+use crate::cluster::AdmittedObject;
 use crate::codes;
 use crate::kinds::Kind;
-use crate::model::{Ingress, Pod, Target};
+use crate::model::{Ingress, Pod, Service, ServicePort, Target};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_base::diagnostic::codes::FIELD_WITHOUT_EFFECT;
 use chancery_base::diagnostic::{Diagnostic, Place};
 use chancery_base::resource::Origin;
 use chancery_text::Str;
@@ -19,7 +21,8 @@ const MOST_FAILURES: i64 = 20;
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     checked.each(contested);
     checked.each(probes_over_tls);
-    let found = limited(checked);
+    let mut found = limited(checked);
+    found.extend(without_protocol(checked));
     found.into_iter().for_each(|finding| checked.report(finding));
 }
 
@@ -108,4 +111,20 @@ fn limited(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
         checked.finding(&codes::PROBE_LIMITED, message, failures.origin)
     };
     probes.map(|probe| probe.failures).filter(|failures| failures.value > MOST_FAILURES).map(finding).collect()
+}
+
+/// Finds ports of MultiClusterServices without `protocol: TCP`: nothing fills in the protocol, and AGIC only uses TCP ports.
+fn without_protocol(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
+    if !checked.source.environment.multi_cluster {
+        return Vec::new();
+    }
+    let services = checked.source.cluster.all(Kind::MultiClusterService);
+    let ports = services.flat_map(|held| Service::read_of_clusters(held).ports.into_iter().map(move |port| (held, port)));
+    let finding = |(held, port): (&AdmittedObject<'_>, ServicePort)| {
+        let message = format!("AGIC does not use port {}: it is not a TCP port, and a MultiClusterService has no default protocol", port.port);
+        let finding = checked.finding(&FIELD_WITHOUT_EFFECT, message, port.origin).help("add `protocol: TCP` to the port");
+        let fields = held.object.leaves(port.origin.node());
+        fields.into_iter().fold(finding, |finding, field| finding.related(Place::value(held.object.id, field), "has no effect"))
+    };
+    ports.filter(|(_, port)| !port.is_tcp).map(finding).collect()
 }

@@ -219,7 +219,7 @@ fn why_no_host_takes_a_mapping_is_said() {
     let message = "no Host has the hostname `shop.org`, so no request reaches this Mapping";
     assert_eq!(far, [(message.into(), "the existing Hosts have the hostname `a.example.com`".into())]);
     let chosen = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*'");
-    let message = "Host `h` has this Mapping's hostname, but takes only Mappings with certain labels, so no request reaches it";
+    let message = "Host `h` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it";
     assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
     assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
     // The Host with the more specific hostname receives the requests.

@@ -4,8 +4,9 @@
 //! Source of behaviour: Emissary `python/ambassador/ir/{irambassador,irhttpmapping,irhttpmappinggroup}.py`, `envoy/v3/v3route.py`.
 
 use super::field;
+use crate::lower::RUNTIME_FLAGS;
 use crate::spec::decode::Unset;
-use crate::spec::{AmbassadorModule, Buffer, GrpcStats, Gzip, KeepAlive, Probe};
+use crate::spec::{AmbassadorModule, Buffer, Cors, GrpcStats, Gzip, KeepAlive, MappingDefaults, Probe, RetryPolicy};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -72,6 +73,11 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
                 if let Some(node) = insecure.and_then(|insecure| insecure.get("additionalPort")).filter(|node| !node.is_null()) {
                     let help = "write a Listener with that port";
                     found.push(without_effect(object, node, "additionalPort", "Emissary opens ports for Listeners alone", help));
+                }
+                let has_secret = field(object, "tlsSecret").and_then(|secret| secret.get("name")).is_some_and(|name| !name.is_null());
+                if let Some(node) = field(object, "tls").filter(|node| node.as_object().is_some() && !has_secret) {
+                    let why = "Emissary reads it only with `tlsSecret`, so this Host has no certificate";
+                    found.push(without_effect(object, node, "tls", why, "name the Secret with the certificate in `tlsSecret`"));
                 }
             }
             _ => {}
@@ -204,15 +210,21 @@ const IDLE: [&str; 4] = ["auth_enabled", "prune_unreachable_routes", "regex_type
 /// Who may see the diagnostics from elsewhere, which is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
 const OF_THE_PAGE: &[&str] = &["allow_non_local"];
 
+/// Members of `defaults` besides the defaults of Mappings.
+const OF_DEFAULTS: &[&str] = &["httpmapping", "tls_secret_namespacing"];
+
 /// Nested settings: their known members, and members that do not concern Envoy.
 const PARTS: &[(&str, &[&str], &[&str])] = &[
     ("buffer", Buffer::KEYS, &[]),
+    ("cors", Cors::KEYS, &[]),
+    ("defaults", MappingDefaults::KEYS, OF_DEFAULTS),
     ("diagnostics", Probe::KEYS, OF_THE_PAGE),
     ("grpc_stats", GrpcStats::KEYS, &[]),
     ("gzip", Gzip::KEYS, &[]),
     ("keepalive", KeepAlive::KEYS, &[]),
     ("liveness_probe", Probe::KEYS, &[]),
     ("readiness_probe", Probe::KEYS, &[]),
+    ("retry_policy", RetryPolicy::KEYS, &[]),
 ];
 
 /// Finds unread Modules, and unknown settings of the effective one.
@@ -233,6 +245,10 @@ pub fn modules(side: SideRef<'_>) -> Vec<Diagnostic> {
                 if let Some(part) = config.get(name) {
                     unknown(object, part, name, [keys, idle], &mut found);
                 }
+            }
+            if let Some(flags) = config.get("runtime_flags") {
+                let known: Vec<&str> = RUNTIME_FLAGS.iter().map(|(name, _)| *name).collect();
+                unknown(object, flags, "runtime_flags", [&known, &[]], &mut found);
             }
         }
     }

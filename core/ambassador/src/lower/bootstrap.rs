@@ -24,7 +24,7 @@ const XDS_PORT: u16 = 8003;
 const STATSD_PORT: u16 = 8125;
 
 /// Runtime flags that the Module may set, and whether they are whole numbers or booleans.
-const RUNTIME_FLAGS: [(&str, bool); 4] = [
+pub const RUNTIME_FLAGS: [(&str, bool); 4] = [
     ("http.max_requests_per_io_cycle", true),
     ("overload.premature_reset_min_stream_lifetime_seconds", true),
     ("overload.premature_reset_total_stream_count", true),

@@ -25,6 +25,7 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use core::time::Duration;
 
+pub use bootstrap::RUNTIME_FLAGS;
 pub use memory::Memory;
 
 /// Emissary 4's choices between equivalent Envoy fields.

@@ -6,14 +6,15 @@ use crate::diagnostic::{Code, Diagnostic, Findings};
 use crate::executor::Executor;
 use crate::ir::Tree;
 use crate::read::ReadOptions;
-use crate::resource::{Object, Objects, ResourceKey};
+use crate::resource::{Object, ObjectId, Objects, ResourceKey};
 use crate::schema::{KnownKind, ListedKind};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_text::Node;
+use chancery_text::{Node, NodeId};
 use core::any::Any;
+use hashbrown::HashSet;
 
 /// How a configuration language is recognized, without its compiler: a host may recognize languages whose compilers it has not loaded.
 #[derive(Clone, Copy, Debug)]
@@ -128,8 +129,19 @@ pub struct Hints {
     pub why_idle: fn(kind: &str) -> &'static str,
     /// Why an object that should have a route has none.
     pub why_unreached: fn(SideRef<'_>, &Object) -> Option<&'static str>,
+    /// The fields of an object that have no effect until a finding about it is fixed.
+    pub disabled_fields: fn(&Problem<'_>) -> Vec<NodeId>,
     /// A change that would put the first object's rules before the second's, if a field of the first decides the order.
     pub precedence_change: fn(&Object, &Object) -> Option<PrecedenceChange>,
+}
+
+/// A finding about an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a> {
+    pub finding: &'a Diagnostic,
+    pub object: &'a Object,
+    /// The objects that made routes, virtual hosts, filter chains or listeners.
+    pub served: &'a HashSet<ObjectId>,
 }
 
 /// A change that would put one object's rules before another's.

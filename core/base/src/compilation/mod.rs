@@ -19,7 +19,9 @@ mod served;
 mod stages;
 
 pub use answers::{Answers, ControllerState, Created, OwnConfiguration, Refused, Restart, Serving, SettingChange, StatusOf};
-pub use dialect::{AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, PrecedenceChange, Purpose, Task};
+pub use dialect::{
+    AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, PrecedenceChange, Problem, Purpose, Task,
+};
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_interactive_use};
 pub use options::{OptionError, OptionKind, OptionSpec, OptionValue, Options};

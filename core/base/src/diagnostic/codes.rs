@@ -127,6 +127,7 @@ codes! {
     HOST_CLAIMED_TWICE = "host-claimed-twice", Warning, "Two controllers serve the same host";
     PORT_CLAIMED_TWICE = "port-claimed-twice", Notice, "The Envoys of two controllers listen on the same port";
     REFERENCE_NOT_PERMITTED = "reference-not-permitted", Error, "No ReferenceGrant permits the reference to another namespace";
+    RANDOM_WINNER = "random-winner", Warning, "The controller chooses between two objects at random";
     UNREACHABLE_ROUTE = "unreachable-route", Warning, "No request reaches the route";
     OVERLAPPING_REGEXES = "overlapping-regexes", Notice, "Two regular expressions match the same path, and only their order decides";
     REGEX_TOO_LARGE = "regex-too-large", Error, "The program of a regular expression exceeds Envoy's limit";

@@ -7,6 +7,7 @@ use crate::validate::is_set;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
+use chancery_base::diagnostic::Place;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
@@ -51,7 +52,39 @@ fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     if allows && name == "*" && entry.name == "*" {
         mesh.report(&codes::INTENTION_FOR_ALL, "every service may call every service", source.get("Action"), Some(entry.object));
     }
+    shadowed_permissions(mesh, entry, source);
     redundant(mesh, entry, source, allows);
+}
+
+/// Permissions that never apply: the first permission that matches a request decides, and an earlier one matches all requests of a later one.
+fn shadowed_permissions(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
+    let permissions = source.get("Permissions").items();
+    for (at, permission) in permissions.iter().enumerate() {
+        let earlier = permissions.iter().take(at).find(|earlier| covers(earlier, permission));
+        let Some((earlier, place)) = earlier.and_then(|earlier| Some((earlier, earlier.origin?))) else { continue };
+        let message = "this permission never applies: an earlier one matches all of its requests, and the first match decides";
+        let differs = !earlier.get("Action").is(permission.get("Action").text());
+        let help = if differs { "move it before the other permission" } else { "remove it" };
+        mesh.report_with(&codes::SHADOWED_PERMISSION, message, permission, Some(entry.object), Some(help.into()));
+        mesh.relate(Place::origin(place), "this permission matches first");
+    }
+}
+
+/// Whether a permission certainly matches all requests of another one.
+fn covers(wide: &Tree, narrow: &Tree) -> bool {
+    let (wide_http, http) = (wide.get("HTTP"), narrow.get("HTTP"));
+    let has_more = ["Header", "PathRegex"].iter().any(|field| is_set(wide_http.get(field))) || is_set(wide.get("JWT"));
+    let methods = wide_http.get("Methods").items();
+    let own = http.get("Methods").items();
+    let takes_methods = methods.is_empty() || !own.is_empty() && own.iter().all(|own| methods.iter().any(|method| method.is(own.text())));
+    let paths = ["PathExact", "PathPrefix"].map(|field| http.get(field)).into_iter().filter(|path| is_set(path));
+    let own_path = paths.map(|path| path.str()).next();
+    let takes_path = match (wide_http.get("PathExact").str(), wide_http.get("PathPrefix").str()) {
+        (exact, prefix) if exact.is_empty() && prefix.is_empty() => true,
+        (exact, _) if !exact.is_empty() => is_set(http.get("PathExact")) && own_path == Some(exact),
+        (_, prefix) => prefix == "/" || own_path.is_some_and(|own| own.starts_with(&*prefix)),
+    };
+    !has_more && takes_methods && takes_path
 }
 
 /// An intention that repeats the default is redundant, unless another intention says the opposite for more services.

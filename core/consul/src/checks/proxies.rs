@@ -8,7 +8,7 @@ use crate::{bootstrap, codes};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
-use chancery_base::diagnostic::Code;
+use chancery_base::diagnostic::{Code, codes as base_codes};
 use chancery_base::ir::Tree;
 use chancery_base::resource::ObjectId;
 use chancery_text::Str;
@@ -75,6 +75,27 @@ fn behind(mesh: &mut Mesh<'_>, proxy: &Instance) {
         let message = format!("the proxy `{}` is the proxy of `{name}`, which is not registered", proxy.id);
         let help = mesh.intended_service(&name);
         mesh.report_with(&codes::SIDECAR_WITHOUT_SERVICE, message, named, proxy.object, help);
+    }
+    to_socket(mesh, proxy, &name);
+}
+
+/// Ports that a sidecar does not use because it forwards requests to a Unix socket.
+fn to_socket(mesh: &mut Mesh<'_>, proxy: &Instance, service: &str) {
+    let socket = proxy.proxy.get("LocalServiceSocketPath");
+    if !is_set(socket) {
+        return;
+    }
+    let own = ["LocalServicePort", "LocalServiceAddress"].map(|field| proxy.proxy.get(field));
+    for node in own.into_iter().filter(|node| is_set(node) && node.origin.is_some()) {
+        let message = format!("`{}` has no effect: the proxy `{}` forwards requests to the socket `{}`", node.text(), proxy.id, socket.text());
+        mesh.report(&base_codes::FIELD_WITHOUT_EFFECT, message, node, proxy.object);
+    }
+    // The port of a service is the port of a sidecar's requests by default.
+    let is_parent = |of: &&Instance| of.kind.is_empty() && of.object == proxy.object && of.object.is_some();
+    let parent = mesh.state.instances.of_service(service).find(is_parent);
+    if let Some(port) = parent.map(|parent| parent.tree.get("Port")).filter(|port| is_set(port)) {
+        let message = format!("the sidecar does not use port {}: it forwards requests to the socket `{}`", port.int(), socket.text());
+        mesh.report(&base_codes::INERT_FIELD, message, port, proxy.object);
     }
 }
 

@@ -305,6 +305,14 @@ impl Proxy<'_> {
                 "Envoy answers requests with 503: all services of the route are mirrors, which get copies of requests that another one gets";
             self.report(&codes::UNSERVED, message, mirror, "add the service that answers, or take `mirror` away");
         }
+        let weights: Vec<&Node> = services.iter().filter(|service| !is_mirror(service)).filter_map(|service| service.get("weight")).collect();
+        let receivers = services.iter().filter(|service| !is_mirror(service)).count();
+        if let Some(first) = weights.first().filter(|_| receivers > 1 && weights.len() == receivers)
+            && weights.iter().all(|weight| weight.as_i64() == Some(0))
+        {
+            let message = "all weights are 0, so Contour treats them as equal: each service gets the same share";
+            self.idle(message, first, "give the services that should get requests a `weight` above 0, and remove the others");
+        }
         if let Some(count) = route.at(&["retryPolicy", "count"]).filter(|count| count.as_i64() == Some(0)) {
             self.idle("Contour treats `count: 0` as 1: Envoy retries once", count, "write `count: -1` for no retries");
         }

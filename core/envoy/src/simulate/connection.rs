@@ -86,27 +86,30 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     }
     // A Service or a load balancer in front of the gateway may have other ports.
     let unbound = |why: String| match request.url_port {
-        Some(port) => format!("no listener is bound to the URL's port {port}; {why}"),
+        Some(port) => format!("nothing listens on port {port}; {why}"),
         None => why,
     };
     // Services of gateways usually have the ports 80 and 443, their pods 8080 and 8443, or 10080 and 10443.
     let usual: [u32; 3] = if request.tls { [443, 8443, 443 + PRIVILEGED_OFFSET] } else { [80, 8080, 80 + PRIVILEGED_OFFSET] };
     if let Some((listener, port)) = usual.into_iter().find_map(|port| Some((at(port)?, port))) {
-        let scheme = if request.tls { "https" } else { "http" };
-        return Some(ChosenListener { listener, why: Some(unbound(format!("{port} is a usual port for {scheme}"))), port });
+        let why = match request.url_port {
+            Some(asked) => format!("nothing listens on port {asked}; {port} was chosen"),
+            None => "chosen: the URL names no port".to_owned(),
+        };
+        return Some(ChosenListener { listener, why: Some(why), port });
     }
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
-    let what = if request.tls { "TLS" } else { "plain text" };
+    let how = if request.tls { "over TLS" } else { "in cleartext" };
     // Only local programs can reach a listener on the loopback address, such as the admin interface.
     let is_here = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     let all: Vec<_> = all.iter().filter(|of| !is_own(&of.0.message)).collect();
     let reachable = || all.iter().copied().filter(|of| !is_here(of));
     // A sidecar listens on the loopback address only for its own service's calls.
     let ((listener, _, port), why) = match reachable().find(fits).or_else(|| all.iter().copied().find(fits)) {
-        Some(found) => (found, format!("it is the first with {what}")),
+        Some(found) => (found, format!("this is the first listener {how}")),
         None => {
             let usual = reachable().find(|(.., port)| matches!(port, 80 | 8080));
-            (usual.or_else(|| reachable().next()).or(all.first().copied())?, format!("no listener has {what}"))
+            (usual.or_else(|| reachable().next()).or(all.first().copied())?, format!("no listener is {how}"))
         }
     };
     Some(ChosenListener { listener, why: Some(unbound(why)), port: *port })

@@ -232,8 +232,9 @@ impl<'a> Run<'_, 'a> {
         self.out.conditions.extend(walked.conditions);
         self.out.notes.extend(walked.notes);
         self.place_of_answer();
-        let Some(Answer { status, why, location, body, grpc_status, as_it_is, lacks }) = walked.answer else { return false };
+        let Some(Answer { status, why, location, body, grpc_status, as_it_is, headers, lacks }) = walked.answer else { return false };
         self.out.lacks = lacks;
+        self.out.response_headers.extend(headers);
         self.answers(status, why);
         if location.is_some() {
             self.out.outcome = Outcome::Redirect;
@@ -320,8 +321,12 @@ impl<'a> Run<'_, 'a> {
                 return;
             }
             self.out.status = Some(404);
-            let count = routes.routes.len();
-            return self.ends(Outcome::NoRoute, format!("none of the {count} routes of the virtual host matches the request; Envoy answers 404"));
+            let why = match routes.routes.len() {
+                0 => "the virtual host has no routes".to_owned(),
+                1 => "the only route of the virtual host does not match the request".to_owned(),
+                count => format!("none of the {count} routes of the virtual host matches the request"),
+            };
+            return self.ends(Outcome::NoRoute, format!("{why}; Envoy answers 404"));
         };
         self.out.route = Some(reference(index, route));
         self.place("route", format!("{host_pointer}/routes/{index}"));

@@ -174,8 +174,8 @@ impl RouteShare {
         let to = if self.clusters.is_empty() { String::new() } else { format!(", to {}", self.clusters.join(" or ")) };
         let share = percent(self.percent);
         match &self.route {
-            Some(route) => format!("{share} % match route {}, {}{to}", route.index, route.path),
-            None => format!("{share} % match no route"),
+            Some(route) => format!("{share}% match route {}, {}{to}", route.index, route.path),
+            None => format!("{share}% match no route"),
         }
     }
 }
@@ -245,6 +245,9 @@ pub struct Failed {
     pub seen: Option<String>,
 }
 
+/// The matcher of routes for one scheme.
+const SCHEME: &str = "header x-forwarded-proto";
+
 /// The name of a check that fails only by chance.
 pub(super) const FRACTION: &str = "runtime_fraction";
 
@@ -256,6 +259,7 @@ impl Failed {
     pub fn reason(&self) -> Option<String> {
         match (self.matcher.as_str(), &self.seen) {
             (PRECEDENCE, Some(other)) => Some(format!("{other} is more specific")),
+            (SCHEME, Some(seen)) if self.expected == "exact https" => Some(format!("only for HTTPS; this request is {}", seen.to_uppercase())),
             (FRACTION, None) => Some(format!("it matches {}", self.expected)),
             (FRACTION, Some(seed)) => Some(format!("it matches {}, and not the one of {seed}", self.expected)),
             _ => None,

@@ -156,7 +156,7 @@ impl GatewayAnswer {
             AnswerEnding::Forwarded => {
                 let one = |target: &AnswerTarget| {
                     let name = target.names.first().map(String::as_str).unwrap_or("a service");
-                    if self.targets.len() == 1 { name.to_string() } else { format!("{name} ({} %)", percent(target.percent)) }
+                    if self.targets.len() == 1 { name.to_string() } else { format!("{name} ({}%)", percent(target.percent)) }
                 };
                 let all: Vec<String> = self.targets.iter().map(one).collect();
                 if all.is_empty() { "a service".into() } else { all.join(", ") }

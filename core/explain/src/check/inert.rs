@@ -8,6 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::compilation::State;
 use chancery_base::diagnostic::{Diagnostic, Place, codes};
 use chancery_base::resource::{Object, ObjectId};
 use chancery_text::{Node, NodeId, Value, series};
@@ -59,6 +60,36 @@ pub(super) const FIELDS: &[InertField] = &[
         path: &["gzip", "enabled"],
         when: When::Always,
         reason: "Emissary compresses if `gzip` is set, also if it is `enabled: false`",
+    },
+    InertField {
+        kinds: &["Module"],
+        path: &["config", "envoyvalidationtimeout"],
+        when: When::Always,
+        reason: "it limits how long Emissary checks a configuration before Envoy gets it",
+    },
+    InertField {
+        kinds: &["Mapping"],
+        path: &["usewebsocket"],
+        when: When::Always,
+        reason: "Emissary permits WebSockets if the field is set, also if it is `false`",
+    },
+    InertField {
+        kinds: &["Mapping"],
+        path: &["requestheaders", "omitifnotpresent"],
+        when: When::Always,
+        reason: "Emissary does not pass it to Envoy",
+    },
+    InertField {
+        kinds: &["RateLimitService"],
+        path: &["grpc", "useresourceexhaustedcode"],
+        when: When::Always,
+        reason: "Emissary does not pass it to Envoy",
+    },
+    InertField {
+        kinds: &["Host"],
+        path: &["tls", "redirectcleartextfrom"],
+        when: When::Always,
+        reason: "`requestPolicy` of the Host decides about redirects",
     },
     InertField {
         kinds: &["Module"],
@@ -140,9 +171,11 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     let side = whole.side;
     let referenced: HashSet<ObjectId> = whole.references.iter().filter_map(|reference| reference.to.as_ref().ok().copied()).collect();
     let mut regexes: Option<bool> = None;
-    let mut has_regex = || *regexes.get_or_insert_with(|| side.objects().iter().any(|object| has_key(&object.root, "regex")));
+    let is_regex = |key: &str| key.contains("regex") && key != "regexmaxsize";
+    let mut has_regex = || *regexes.get_or_insert_with(|| side.objects().iter().any(|object| has_key_that(&object.root, is_regex)));
     let mut all = Vec::new();
-    for object in side.objects().iter().filter(|object| !object.broken && !whole.wrong.contains(&object.id)) {
+    let is_used = |object: &&Object| !matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_));
+    for object in side.objects().iter().filter(|object| !object.broken).filter(is_used) {
         let fields: Vec<&InertField> = FIELDS.iter().filter(|field| field.kinds.contains(&&*object.key.kind)).collect();
         if fields.is_empty() {
             continue;
@@ -188,9 +221,11 @@ fn finding(object: &Object, found: &[(&InertField, String, NodeId)]) -> Option<D
         }
     }
     let names = by_reason.remove(first.reason).unwrap_or_default();
-    let mut message = format!("{} does not change what the gateway does: {}", series(&names), first.reason);
+    let verb = if names.len() == 1 { "does" } else { "do" };
+    let mut message = format!("{} {verb} not change what the gateway does: {}", series(&names), first.reason);
     for (reason, names) in by_reason {
-        message.push_str(&format!("; nor does {}: {reason}", series(&names)));
+        let verb = if names.len() == 1 { "does" } else { "do" };
+        message.push_str(&format!("; nor {verb} {}: {reason}", series(&names)));
     }
     let finding = Diagnostic::new(&codes::INERT_FIELD, message, Place::value(object.id, *at)).about(object.key.clone());
     let others = found.iter().skip(1).take(MOST_PLACES);
@@ -230,11 +265,16 @@ fn values_at<'n>(root: &'n Node, wanted: &str) -> Vec<&'n Node> {
 
 /// Whether a key contains these letters anywhere in an object.
 fn has_key(root: &Node, part: &str) -> bool {
+    has_key_that(root, |key| key.contains(part))
+}
+
+/// Whether a key, in the spelling of the list, meets a condition anywhere in an object.
+fn has_key_that(root: &Node, is_wanted: impl Fn(&str) -> bool) -> bool {
     let mut open = Vec::from([root]);
     while let Some(node) = open.pop() {
         match &node.value {
             Value::Object(members) => {
-                if members.iter().any(|entry| plain(&entry.key).contains(part)) {
+                if members.iter().any(|entry| is_wanted(&plain(&entry.key))) {
                     return true;
                 }
                 open.extend(members.iter().map(|entry| &entry.value));

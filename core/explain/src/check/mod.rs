@@ -11,6 +11,7 @@ mod certificate;
 mod class;
 mod clusters;
 mod cover;
+mod disabled;
 mod effect;
 mod exposure;
 mod foreign;
@@ -122,6 +123,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     }
     reference::nearest_names(compilation);
     reference::secrets_elsewhere(compilation);
+    reference::refused_parents(compilation);
     for at in 0..compilation.sides.len() {
         let mut found = compilation.sides.get_mut(at).map(|side| core::mem::take(&mut side.diagnostics)).unwrap_or_default();
         if let Some(side) = compilation.sides().nth(at) {
@@ -132,6 +134,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
             foreign::join(side);
         }
     }
+    disabled::attach(compilation);
     settle::settle(compilation, policy);
 }
 

@@ -3,6 +3,7 @@
 //! The dialects list the fields that refer.
 
 use super::whole::Whole;
+use crate::ResourceRef;
 use crate::relation::{Absence, Reference, references};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -110,6 +111,29 @@ pub(super) fn nearest_names(compilation: &mut Compilation) {
     for finding in unhelped.filter(|finding| finding.severity != Severity::Notice) {
         if let Some(near) = place(&finding.place).and_then(|at| meant.get(&at)) {
             finding.help = Some(format!("did you mean `{near}`?"));
+        }
+    }
+}
+
+/// Names the refused HTTPProxy that includes an orphan: the orphan is served once that one is accepted.
+pub(super) fn refused_parents(compilation: &mut Compilation) {
+    let is_orphaned = |finding: &Diagnostic| finding.code == &codes::ORPHANED_PROXY && finding.related.is_empty();
+    if !compilation.all_diagnostics().any(is_orphaned) {
+        return;
+    }
+    let mut parents: HashMap<ObjectId, (Place, String)> = HashMap::new();
+    for (side, reference) in compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference))) {
+        let (Ok(child), Some(parent)) = (&reference.to, side.objects().get(reference.from)) else { continue };
+        if parent.key.kind == reference.key.kind && matches!(side.side.ledger.get(parent.id), State::Invalid(_)) {
+            let help = format!("{} includes it, and was refused: see the finding about that one", ResourceRef::from(&parent.key));
+            parents.entry(*child).or_insert_with(|| (Place::origin(reference.at), help));
+        }
+    }
+    let all = compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics);
+    for finding in all.filter(|finding| is_orphaned(finding)) {
+        if let Some((place, help)) = finding.place.object().and_then(|orphan| parents.get(&orphan)) {
+            finding.related.push(Related { place: place.clone(), message: "this HTTPProxy was refused, so its includes have no effect".into() });
+            finding.help = Some(help.clone());
         }
     }
 }

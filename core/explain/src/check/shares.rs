@@ -39,7 +39,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             if taken < all && cover == Cover::Nothing && !regex_is_behind {
                 let percent = taken as f64 * 100.0 / all as f64;
                 let (path, rest) = (path(&route.matcher.path.value), 100.0 - percent);
-                let message = format!("the weights for `{path}` add up to {percent}: no route is certain to take the other {rest} % of the requests");
+                let message = format!("the weights for `{path}` add up to {percent}: no route is certain to take the other {rest}% of the requests");
                 let mut finding = whole.finding(&codes::INVALID_WEIGHT, written(&route.origins), message);
                 finding.severity = Severity::Warning;
                 whole.report(finding.help("let the weights add up to 100, or leave one of them out: it takes the rest"));

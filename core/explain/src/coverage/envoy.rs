@@ -231,7 +231,7 @@ impl Adder<'_, '_> {
             let (numerator, denominator) = fraction(of, &alloc::collections::BTreeMap::new());
             let origins = self.origins(pointer, |place| place.starts_with("/match/runtime_fraction"));
             if numerator < denominator && !origins.is_empty() {
-                let what = format!("{} % of requests", percent(numerator as f64 * 100.0 / denominator as f64));
+                let what = format!("{}% of requests", percent(numerator as f64 * 100.0 / denominator as f64));
                 out.whole.extend(self.add(PartKind::Split, what, None, &origins, None));
             }
         }
@@ -248,7 +248,7 @@ impl Adder<'_, '_> {
             if origins.is_empty() {
                 origins = rule.to_vec();
             }
-            let what = format!("{} % to {}", percent(weight as f64 * 100.0 / total.max(1) as f64), cluster.name);
+            let what = format!("{}% to {}", percent(weight as f64 * 100.0 / total.max(1) as f64), cluster.name);
             out.splits.extend(self.add(PartKind::Split, what, None, &origins, None).map(|id| (cluster.name.clone(), id)));
         }
     }

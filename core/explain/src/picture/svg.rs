@@ -135,7 +135,7 @@ fn line(out: &mut String, picture: &Picture, thread: &EdgePath) {
     );
     if let Some(share) = thread.share.filter(|_| !thread.points.is_empty()) {
         let at = share_at(&thread.points);
-        let _ = writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" font-size=\"{CAPTION}\" text-anchor=\"end\">{share} %</text>", at.x, at.y);
+        let _ = writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" font-size=\"{CAPTION}\" text-anchor=\"end\">{share}%</text>", at.x, at.y);
     }
 }
 

@@ -241,7 +241,7 @@ fn IdleList(app: App) -> impl IntoView {
             return ().into_any();
         }
         let title = match count {
-            0 => format!("All {total} inputs have an effect"),
+            0 => "Everything has an effect".into(),
             1 => format!("1 of {total} inputs has no effect"),
             count => format!("{count} of {total} inputs have no effect"),
         };

@@ -143,7 +143,7 @@ fn Legend(board: Board) -> impl IntoView {
 /// The scale and the map, below the graph, so that they cover nothing.
 #[component]
 fn Ground(board: Board) -> impl IntoView {
-    let scale = move || format!("{:.0} %", board.viewport.get().scale * 100.0);
+    let scale = move || format!("{:.0}%", board.viewport.get().scale * 100.0);
     let listed = board.listed;
     let copy = move |_| board.app.screen.copy(&board.drawing.with_untracked(plain), "The graph as text");
     view! {

@@ -2,11 +2,14 @@
 //!
 //! Follows Envoy's `source/extensions/filters/http/cors/cors_filter.cc` and `csrf/csrf_filter.cc`.
 
+use super::scopes::CorsAnswer;
 use super::{Answer, Share, Stage, Verdict};
 use crate::emit::pb;
+use crate::simulate::HeaderChange;
 use crate::simulate::matcher::takes;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use pb::hcm::HttpFilter;
 use pb::http_filter::{cors::v3::Cors, csrf::v3::CsrfPolicy};
 
@@ -22,12 +25,32 @@ pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
     let allowed = policy.origins.iter().any(|matcher| takes(matcher, "*") || takes(matcher, origin));
     let answers = |why: String| Verdict::Answers(Answer { status: 200, why, as_it_is: true, ..Answer::default() });
     match (allowed, policy.forwards) {
-        (true, _) => answers(format!("it is a CORS preflight request from {origin}, which is allowed")),
+        (true, _) => Verdict::Answers(Answer {
+            status: 200,
+            why: format!("it is a CORS preflight request from {origin}, which is allowed"),
+            as_it_is: true,
+            headers: cors_headers(&policy.answer, origin),
+            ..Answer::default()
+        }),
         (false, Some(false)) => {
             answers(format!("it is a CORS preflight request from {origin}, which is not allowed: the response has no CORS headers"))
         }
         (false, _) => Verdict::passes(format!("passes the preflight request on: {origin} is not an allowed origin")),
     }
+}
+
+/// The headers of the answer to a preflight request.
+fn cors_headers(answer: &CorsAnswer<'_>, origin: &str) -> Vec<HeaderChange> {
+    let credentials = if answer.credentials == Some(true) { "true" } else { "" };
+    let headers = [
+        ("access-control-allow-origin", origin),
+        ("access-control-allow-credentials", credentials),
+        ("access-control-allow-methods", answer.methods),
+        ("access-control-allow-headers", answer.headers),
+        ("access-control-max-age", answer.max_age),
+    ];
+    let sent = headers.into_iter().filter(|(_, value)| !value.is_empty());
+    sent.map(|(name, value)| HeaderChange { name: name.into(), value: Some(value.into()), action: "set", level: "envoy" }).collect()
 }
 
 pub(super) fn csrf(filter: &HttpFilter, of: &CsrfPolicy, stage: &Stage<'_, '_>) -> Verdict {

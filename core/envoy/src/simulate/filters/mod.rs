@@ -25,7 +25,7 @@ pub(super) use scopes::Scopes;
 
 use super::manager::Prepared;
 use super::matcher::{Subject, header, parts};
-use super::simulation::{Condition, Credential, FilterStep};
+use super::simulation::{Condition, Credential, FilterStep, HeaderChange};
 use super::table::Patterns;
 use super::{Gateway, Request};
 use crate::emit::pb;
@@ -77,6 +77,8 @@ pub(super) struct Answer {
     pub(super) grpc_status: Option<u32>,
     /// Whether the response is sent unchanged, not in the form for gRPC clients.
     pub(super) as_it_is: bool,
+    /// Headers of the response.
+    pub(super) headers: Vec<HeaderChange>,
     /// The missing credential: with it, the filter would query a service.
     pub(super) lacks: Option<Credential>,
 }

@@ -58,7 +58,18 @@ impl<'a> Scopes<'a> {
             // Envoy takes each setting from the most specific level that has it, but the enabled state only from the first level.
             let origins = own.iter().map(|of| of.allow_origin_string_match.as_slice()).find(|all| !all.is_empty());
             let forwards = own.iter().find_map(|of| of.forward_not_matching_preflights);
-            return Some(Cors { origins: origins.unwrap_or_default(), enabled: first.filter_enabled.as_ref(), forwards });
+            let answer = own.iter().map(|of| CorsAnswer {
+                methods: &of.allow_methods,
+                headers: &of.allow_headers,
+                max_age: &of.max_age,
+                credentials: of.allow_credentials,
+            });
+            return Some(Cors {
+                origins: origins.unwrap_or_default(),
+                enabled: first.filter_enabled.as_ref(),
+                forwards,
+                answer: CorsAnswer::of_levels(answer),
+            });
         }
         let action = self.route.and_then(|route| match &route.action {
             Some(pb::route::route::Action::Route(action)) => action.cors.as_deref(),
@@ -69,7 +80,13 @@ impl<'a> Scopes<'a> {
         let enabled = first.enabled_specifier.as_ref().map(|pb::route::cors_policy::EnabledSpecifier::FilterEnabled(enabled)| enabled);
         let origins = policies.iter().map(|of| of.allow_origin_string_match.as_slice()).find(|all| !all.is_empty());
         let forwards = policies.iter().find_map(|of| of.forward_not_matching_preflights);
-        Some(Cors { origins: origins.unwrap_or_default(), enabled, forwards })
+        let answer = policies.iter().map(|of| CorsAnswer {
+            methods: &of.allow_methods,
+            headers: &of.allow_headers,
+            max_age: &of.max_age,
+            credentials: of.allow_credentials,
+        });
+        Some(Cors { origins: origins.unwrap_or_default(), enabled, forwards, answer: CorsAnswer::of_levels(answer) })
     }
 }
 
@@ -79,6 +96,29 @@ pub(in crate::simulate) struct Cors<'a> {
     pub(super) enabled: Option<&'a pb::base::RuntimeFractionalPercent>,
     /// Whether preflight requests of other origins are forwarded.
     pub(super) forwards: Option<bool>,
+    pub(super) answer: CorsAnswer<'a>,
+}
+
+/// What the answer to an allowed preflight request permits; empty texts are not sent.
+#[derive(Clone, Copy, Default)]
+pub(super) struct CorsAnswer<'a> {
+    pub(super) methods: &'a str,
+    pub(super) headers: &'a str,
+    pub(super) max_age: &'a str,
+    pub(super) credentials: Option<bool>,
+}
+
+impl<'a> CorsAnswer<'a> {
+    /// Takes each setting from the first level that has it.
+    fn of_levels(levels: impl Iterator<Item = Self>) -> Self {
+        let first = |own: &'a str, next: &'a str| if own.is_empty() { next } else { own };
+        levels.fold(Self::default(), |all, level| Self {
+            methods: first(all.methods, level.methods),
+            headers: first(all.headers, level.headers),
+            max_age: first(all.max_age, level.max_age),
+            credentials: all.credentials.or(level.credentials),
+        })
+    }
 }
 
 /// Returns the content of a `FilterConfig`, or the message itself.

@@ -80,7 +80,7 @@ pub(super) fn compare_draws<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, doma
         if !met.is_empty() {
             let mut place = place::of_request(scene, simulations, domains, both);
             if draws.len() > 1 {
-                place.conditions.insert(0, format!("{} % of them", percent(draw.weight * 100.0)));
+                place.conditions.insert(0, format!("{}% of them", percent(draw.weight * 100.0)));
             }
             work.add(met, place, both, simulations);
         }

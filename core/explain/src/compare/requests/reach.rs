@@ -149,7 +149,7 @@ pub(super) fn shares(all: impl IntoIterator<Item = (String, f64)>) -> String {
     match by.len() {
         0 => "nowhere".into(),
         1 => by.into_keys().next().unwrap_or_default(),
-        _ => by.iter().map(|(name, percent)| format!("{} % {name}", rounded(*percent))).collect::<Vec<_>>().join(", "),
+        _ => by.iter().map(|(name, percent)| format!("{}% {name}", rounded(*percent))).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -379,7 +379,7 @@ fn shares_are_equal_in_any_notation() {
     let found = compared(&by_routes, &side(Vec::from([share("two", 25), route("/", "one", 3)])));
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
     let reported: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
-    assert_eq!(reported, [("clusters", Some("90 % one:80, 10 % two:80"), Some("75 % one:80, 25 % two:80"))]);
+    assert_eq!(reported, [("clusters", Some("90% one:80, 10% two:80"), Some("75% one:80, 25% two:80"))]);
 }
 
 #[test]

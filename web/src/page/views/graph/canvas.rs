@@ -216,7 +216,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         let (start, end) = (from.clone(), to.clone());
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
-        let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share} %")}</text> });
+        let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share}%")}</text> });
         // The wide line is invisible and is easy to hit with the pointer.
         view! {
             <g class="edge" class:lit=is_lit class:way=is_way>
