@@ -146,9 +146,10 @@ impl<'a> Excerpts<'a> {
         let mut loose = Vec::new();
         let mut hidden = 0_usize;
         for related in &finding.related {
-            let alike = marks.iter().filter(|mark| mark.label == related.message).count();
+            let alike: Vec<&Mark<'_>> = marks.iter().filter(|mark| mark.label == related.message).collect();
             match &related.span {
-                Some(_) if alike >= SHOWN_PLACES => hidden += 1,
+                Some(span) if alike.iter().any(|mark| (mark.span.source, mark.span.line) == (span.source, span.line)) => {}
+                Some(_) if alike.len() >= SHOWN_PLACES => hidden += 1,
                 Some(span) => marks.push(Mark { span, label: &related.message, primary: false }),
                 None => loose.push(&related.message),
             }

@@ -4,6 +4,7 @@
 mod annotations;
 mod disabled;
 mod known;
+mod limits;
 mod random;
 #[cfg(test)]
 mod route_conflicts;
@@ -14,6 +15,7 @@ mod unused;
 pub use annotations::annotations;
 pub use disabled::disabled_fields;
 pub use known::values;
+pub use limits::replaced_limits;
 pub use random::random_winners;
 pub use unused::fields;
 

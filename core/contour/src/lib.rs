@@ -90,6 +90,7 @@ pub static DIALECT: Dialect = Dialect {
         checks::nothing_served,
         checks::same_conditions,
         checks::random_winners,
+        checks::replaced_limits,
         checks::no_endpoints,
         checks::values,
         checks::fields,

@@ -91,8 +91,8 @@ fn to_socket(mesh: &mut Mesh<'_>, proxy: &Instance, service: &str) {
         mesh.report(&base_codes::FIELD_WITHOUT_EFFECT, message, node, proxy.object);
     }
     // The port of a service is the port of a sidecar's requests by default.
-    let is_parent = |of: &&Instance| of.kind.is_empty() && of.object == proxy.object && of.object.is_some();
-    let parent = mesh.state.instances.of_service(service).find(is_parent);
+    let mut beside = mesh.state.instances.of_service(service).filter(|of| of.object == proxy.object && of.object.is_some());
+    let parent = beside.find(|of| of.kind.is_empty());
     if let Some(port) = parent.map(|parent| parent.tree.get("Port")).filter(|port| is_set(port)) {
         let message = format!("the sidecar does not use port {}: it forwards requests to the socket `{}`", port.int(), socket.text());
         mesh.report(&base_codes::INERT_FIELD, message, port, proxy.object);
