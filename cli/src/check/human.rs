@@ -146,10 +146,12 @@ impl<'a> Excerpts<'a> {
         let mut loose = Vec::new();
         let mut hidden = 0_usize;
         for related in &finding.related {
-            let alike: Vec<&Mark<'_>> = marks.iter().filter(|mark| mark.label == related.message).collect();
+            let alike = || marks.iter().filter(|mark| mark.label == related.message);
+            let is_shown = |span: &Span| alike().any(|mark| (mark.span.source, mark.span.line) == (span.source, span.line));
+            let (is_known, count) = (related.span.as_ref().is_some_and(is_shown), alike().count());
             match &related.span {
-                Some(span) if alike.iter().any(|mark| (mark.span.source, mark.span.line) == (span.source, span.line)) => {}
-                Some(_) if alike.len() >= SHOWN_PLACES => hidden += 1,
+                Some(_) if is_known => {}
+                Some(_) if count >= SHOWN_PLACES => hidden += 1,
                 Some(span) => marks.push(Mark { span, label: &related.message, primary: false }),
                 None => loose.push(&related.message),
             }

@@ -1,4 +1,4 @@
-//! Describes what happens to a request in one line, in the user's terms: `90 % cart:8080, 10 % cart-next:8080, as /1`. Does not list the steps; see
+//! Describes what happens to a request in one line, in the user's terms: `90% cart:8080, 10% cart-next:8080, as /1`. Does not list the steps; see
 //! `route`.
 
 use super::graph::{TRANSPORT, id_of};
