@@ -44,7 +44,9 @@ pub fn disabled_fields(of: &Problem<'_>) -> Vec<NodeId> {
         // Emissary refuses all requests instead of asking the service.
         "AuthService" if *finding.code == codes::UNSUPPORTED_PROTOCOL_VERSION => fields_except(object, &["protocol_version"]),
         // Emissary drops the whole context if one of its Secrets is missing.
-        "Host" if *finding.code == codes::SECRET_NOT_FOUND => field(object, "tls").map(|tls| object.leaves(tls.id)).unwrap_or_default(),
+        "Host" if *finding.code == codes::SECRET_NOT_FOUND && served.contains(&object.id) => {
+            field(object, "tls").map(|tls| object.leaves(tls.id)).unwrap_or_default()
+        }
         _ => Vec::new(),
     }
 }
