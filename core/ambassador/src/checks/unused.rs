@@ -210,7 +210,7 @@ const IDLE: [&str; 4] = ["auth_enabled", "prune_unreachable_routes", "regex_type
 /// Who may see the diagnostics from elsewhere, which is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
 const OF_THE_PAGE: &[&str] = &["allow_non_local"];
 
-/// Members of `defaults` besides the defaults of Mappings.
+/// Members of `defaults` in addition to the defaults of Mappings.
 const OF_DEFAULTS: &[&str] = &["httpmapping", "tls_secret_namespacing"];
 
 /// Nested settings: their known members, and members that do not concern Envoy.

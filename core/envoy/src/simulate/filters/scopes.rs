@@ -99,7 +99,7 @@ pub(in crate::simulate) struct Cors<'a> {
     pub(super) answer: CorsAnswer<'a>,
 }
 
-/// What the answer to an allowed preflight request permits; empty texts are not sent.
+/// What the answer to an allowed preflight request permits; an empty string is not sent.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CorsAnswer<'a> {
     pub(super) methods: &'a str,
