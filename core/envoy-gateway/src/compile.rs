@@ -1,14 +1,14 @@
 //! Goes from objects to gateways. Does not know the stages from inside.
 
 use super::cluster::Cluster;
+use super::context::{InForce, ListenerName, Translator};
 use super::load::{Loaded, load};
 use super::materials::FirstNames;
-use super::policy::{InForce, report_patches};
+use super::policy::report_patches;
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
-use super::translate::context::Translator;
-use super::{Options, documents, findings, patch, references, translate, traps, xds};
+use super::{Options, documents, findings, patch, pipeline, references, traps, xds};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -69,7 +69,7 @@ fn class_gateways(
     ledger: &mut Ledger,
     sink: &mut Findings,
 ) {
-    let mut translated = translate::translate(loaded, settings, class);
+    let mut translated = pipeline::translate(loaded, settings, class);
     let gateways_by_key: Vec<_> = translated.gateways.iter().map(|gateway| (translated.ir_key(gateway.object), gateway.object)).collect();
     sink.append(&mut translated.findings);
     let models = core::mem::take(&mut translated.xds);
@@ -102,7 +102,13 @@ fn class_gateways(
     findings::report(loaded, class, &translated, sink);
     traps::report(&translated, sink);
     statuses.extend(documents::statuses(&translated));
-    in_force.add(&mut translated);
+    let of_class = core::mem::take(&mut translated.in_force);
+    let listeners = translated.gateways.iter().flat_map(|gateway| gateway.listeners.iter().map(move |listener| (gateway, listener)));
+    let named = listeners.map(|(gateway, listener)| {
+        let name = ListenerName { gateway: gateway.name(), set: listener.set_name.clone(), name: listener.name.clone() };
+        (listener.ir_name.clone(), name)
+    });
+    in_force.add(of_class, &translated.policies, named);
 }
 
 /// Returns the objects that resources are generated from.

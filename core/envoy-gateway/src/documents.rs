@@ -3,9 +3,9 @@
 //! Does not decide what is in them; see `translate` and `cluster`.
 
 use super::cluster::{Admitted, Verdict};
+use super::context::{GatewayContext, Listener, Translator};
 use super::settings::{Infra, Settings};
 use super::status::{Conditions, PolicyStatus, Reference, route};
-use super::translate::context::{GatewayContext, Listener, Translator};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;

@@ -4,10 +4,10 @@
 
 use super::cluster::Admitted;
 use super::codes;
+use super::context::{RouteContext, Translator};
 use super::load::Loaded;
 use super::load::resources::{From, To};
 use super::status::{Condition, Conditions};
-use super::translate::context::{RouteContext, Translator};
 use super::traps;
 use alloc::format;
 use alloc::string::String;

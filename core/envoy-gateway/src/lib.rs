@@ -10,8 +10,10 @@
 extern crate alloc;
 
 mod cluster;
+mod cluster_settings;
 mod codes;
 mod compile;
+mod context;
 mod documents;
 mod findings;
 mod kinds;
@@ -21,6 +23,7 @@ mod model;
 mod names;
 mod options;
 mod patch;
+mod pipeline;
 mod policy;
 mod references;
 mod relations;

@@ -1,7 +1,7 @@
 //! Names that Envoy Gateway makes up: of Services, listeners, routes and destinations.
 
 use super::cluster::Admitted;
-use super::translate::context::RouteContext;
+use super::context::RouteContext;
 use alloc::format;
 use alloc::string::String;
 use sha2::{Digest as _, Sha256};

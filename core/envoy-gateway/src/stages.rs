@@ -1,7 +1,7 @@
 //! Keeps what the API server holds, and the documents that only Envoy Gateway answers, for views.
 
 use super::cluster::Cluster;
-use super::policy::InForce;
+use super::context::InForce;
 use super::{kinds, relations};
 use alloc::vec::Vec;
 use chancery_base::compilation::{self, ChosenRoute, EffectivePolicy, Loaded, Output, Relation, SideRef};

@@ -4,10 +4,9 @@
 
 use super::cluster::{Admitted, Name};
 use super::codes;
+use super::context::{ADDRESSING, RouteContext, RouteKind, Translator};
 use super::model::PatchPolicy;
 use super::patch::Outcome;
-use super::policy::ADDRESSING;
-use super::translate::context::{RouteContext, RouteKind, Translator};
 use super::value::tree;
 use super::xds::Resources;
 use super::xds::proto::nanos;

@@ -20,6 +20,13 @@ pub(crate) struct Destination {
     pub(crate) origin: Option<Origin>,
 }
 
+impl Destination {
+    /// Whether the only backend is found by the request's host.
+    pub(crate) fn is_dynamic_resolver(&self) -> bool {
+        matches!(&self.settings[..], [only] if only.is_dynamic_resolver)
+    }
+}
+
 /// A shared cluster by its name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct BackendClusterRef {

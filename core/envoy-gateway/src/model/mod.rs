@@ -5,27 +5,27 @@
 //!
 //! A leaf is a [`Tree`] if a person may leave it out (`Tree::NULL`), and if Envoy receives it. Its origin is the field that says it.
 
+mod change;
 mod destination;
 mod extension;
 mod listener;
+mod matching;
 mod route;
 mod security;
 mod telemetry;
 mod tls;
 mod traffic;
 
+pub(crate) use change::{AddHeader, CredentialInjection, HostModifier, PathModifier, Redirect, UrlRewrite};
 pub(crate) use destination::{
     AddressType, AppProtocol, BackendCluster, BackendClusterRef, Destination, DestinationFilters, DestinationSetting, Endpoint,
 };
 pub(crate) use extension::{DynamicModule, ExtProc, Extensions, Lua, Wasm, WasmCode};
 pub(crate) use listener::{ClientSettings, CoreListener, HttpListener, TcpListener, TcpRoute, UdpListener, UdpRoute};
-pub(crate) use route::{
-    AddHeader, Cors, CredentialInjection, DirectResponse, HostModifier, HttpRoute, Mirror, PathModifier, Redirect, StringMatch, StringMatchKind,
-    UrlRewrite,
-};
+pub(crate) use matching::{CidrMatch, StringMatch, StringMatchKind};
+pub(crate) use route::{DirectResponse, HttpRoute, Mirror};
 pub(crate) use security::{
-    ApiKeyAuth, Authorization, AuthorizationRule, BasicAuth, CidrMatch, ExtAuth, ExtAuthProtocol, Jwt, JwtProvider, Oidc, Principal, RemoteJwks,
-    Security,
+    ApiKeyAuth, Authorization, AuthorizationRule, BasicAuth, Cors, ExtAuth, ExtAuthProtocol, Jwt, JwtProvider, Oidc, Principal, RemoteJwks, Security,
 };
 pub(crate) use telemetry::{AccessLogs, AlsLog, JsonLog, OpenTelemetryLog, ReadyListener, TextLog, Tracing};
 pub(crate) use tls::{CaCertificate, Certificate, Crl, Sds, SubjectAltName, TlsSettings, UpstreamTls};

@@ -1,9 +1,9 @@
 //! Defines the effects of a SecurityPolicy on requests.
 
-use super::{Cors, Destination, StringMatch, Traffic};
+use super::{CidrMatch, Destination, StringMatch, Traffic};
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
-use chancery_base::resource::Origin;
+use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
 /// Features of a SecurityPolicy.
@@ -161,13 +161,15 @@ pub(crate) struct Principal {
     pub(crate) geo: Vec<Tree>,
 }
 
-/// A range of addresses.
+/// Cross-origin requests.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct CidrMatch {
-    /// As it is written.
-    pub(crate) cidr: Tree,
-    pub(crate) length: i64,
-    pub(crate) is_ipv6: bool,
-    pub(crate) distinct: bool,
-    pub(crate) invert: bool,
+pub(crate) struct Cors {
+    pub(crate) allow_origins: Vec<StringMatch>,
+    pub(crate) allow_methods: Vec<Sourced<Str>>,
+    pub(crate) allow_headers: Vec<Sourced<Str>>,
+    pub(crate) expose_headers: Vec<Sourced<Str>>,
+    /// A duration in text.
+    pub(crate) max_age: Tree,
+    pub(crate) allow_credentials: Tree,
+    pub(crate) origin: Option<Origin>,
 }

@@ -3,11 +3,12 @@
 //! BackendTrafficPolicy, SecurityPolicy and EnvoyExtensionPolicy attach alike. Does not know what they say; see [`Attached`].
 
 use super::super::cluster::{Admitted, Name};
+use super::super::context::Scope;
+use super::super::context::{ListenerId, Translator};
 use super::super::status::{PolicyStatus, Reference, sentence};
-use super::super::translate::context::{ListenerId, Translator};
 use super::super::value::tree;
 use super::merge::{Keys, merge};
-use super::scope::{Graph, Scope, format};
+use super::scope_graph::{Graph, format};
 use super::target::{self, Target};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -186,7 +187,7 @@ impl<'a> Driver<'a> {
     fn route<K: Attached>(&mut self, t: &mut Translator<'a>, policy: &'a Admitted<'a>, target: &Target) {
         self.handled.insert(policy.id());
         let Some(kind) = target.route_kind() else { return };
-        let is_meant = |route: &super::super::translate::context::RouteContext<'a>| {
+        let is_meant = |route: &super::super::context::RouteContext<'a>| {
             route.kind == kind && *route.object.namespace() == target.namespace && *route.object.name() == target.name
         };
         let Some(at) = t.routes.iter().position(is_meant) else { return };
@@ -422,11 +423,7 @@ pub(super) fn gateway_name(set: &Admitted<'_>) -> Name {
 }
 
 /// Returns the listeners of a Gateway and its ListenerSets that are meant.
-pub(super) fn listeners(
-    t: &Translator<'_>,
-    gateway: usize,
-    is_meant: impl Fn(&super::super::translate::context::Listener<'_>) -> bool,
-) -> Vec<ListenerId> {
+pub(super) fn listeners(t: &Translator<'_>, gateway: usize, is_meant: impl Fn(&super::super::context::Listener<'_>) -> bool) -> Vec<ListenerId> {
     let all = t.gateways[gateway].listeners.iter().enumerate();
     all.filter(|(_, listener)| is_meant(listener)).map(|(at, _)| ListenerId { gateway, listener: at }).collect()
 }

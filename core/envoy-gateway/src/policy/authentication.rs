@@ -1,15 +1,15 @@
 //! How clients prove who they are, as SecurityPolicies write it. Does not attach policies.
 
+use super::super::cluster_settings::traffic_features;
+use super::super::context::Translator;
 use super::super::model::{ApiKeyAuth, AppProtocol, BasicAuth, ExtAuth, ExtAuthProtocol, Jwt, JwtProvider, Oidc, RemoteJwks};
 use super::super::names;
 use super::super::translate::certificates;
-use super::super::translate::context::Translator;
 use super::super::value::tree;
 use super::super::xds::split_url;
 use super::attach::Effective;
 use super::matching::value_or_first;
 use super::reference::{Purpose, secret, service};
-use super::settings::traffic_features;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;

@@ -1,15 +1,16 @@
 //! BackendTrafficPolicy: what happens to requests on their way to backends.
 
 use super::super::cluster::Admitted;
+use super::super::cluster_settings;
+use super::super::context::{ListenerId, Translator};
 use super::super::model::{
     ClusterTraffic, DirectResponse, HttpRoute, Metadata, PathModifier, PolicyName, Redirect, ResponseOverrideRule, Traffic, Xds,
 };
 use super::super::names;
-use super::super::translate::context::{ListenerId, Translator};
 use super::super::xds::proto::Setting as _;
 use super::attach::{Attached, Effective};
 use super::merge::Keys;
-use super::{matching, rate_limit, settings};
+use super::{matching, rate_limit};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -265,11 +266,11 @@ fn features(t: &Translator<'_>, policy: &Effective<'_>) -> (Traffic, Option<Stri
     check("RateLimit", rate_limit::rate_limit(spec, (namespace, name), t.settings.rate_limit).map(|found| limit = found));
     let mut bandwidth = Tree::NULL;
     check("BandwidthLimit", bandwidth_limit(spec.get("bandwidthLimit")).map(|found| bandwidth = found));
-    check("LoadBalancer", settings::load_balancer(spec));
+    check("LoadBalancer", cluster_settings::load_balancer(spec));
     let mut retry = Tree::NULL;
-    check("Retry", settings::retry(spec.get("retry")).map(|found| retry = found));
-    check("BackendConnection", settings::connection(spec));
-    check("HTTP2", settings::http2(spec));
+    check("Retry", cluster_settings::retry(spec.get("retry")).map(|found| retry = found));
+    check("BackendConnection", cluster_settings::connection(spec));
+    check("HTTP2", cluster_settings::http2(spec));
     let mut overrides = None;
     check("ResponseOverride", response_override(t, policy).map(|found| overrides = found));
     check("RequestBuffer", request_buffer(spec.get("requestBuffer")));
@@ -278,7 +279,7 @@ fn features(t: &Translator<'_>, policy: &Effective<'_>) -> (Traffic, Option<Stri
         check("RequestBuffer", Err("requestBuffer cannot be used together with httpUpgrade".into()));
     }
     let traffic = Traffic {
-        cluster: settings::cluster(spec, &format!("{namespace}/{name}")),
+        cluster: cluster_settings::cluster(spec, &format!("{namespace}/{name}")),
         rate_limit: limit,
         bandwidth_limit: bandwidth,
         fault_injection: spec.get("faultInjection").clone(),
@@ -332,7 +333,7 @@ fn request_buffer(written: &Tree) -> Result<(), String> {
     match limit.quantity() {
         None => Err("limit must be convertible to an int64".into()),
         Some(bytes) if !(0..=i64::from(u32::MAX)).contains(&bytes) => {
-            Err(format!("limit value {} is out of range, must be between 0 and {}", settings::quantity_text(limit), u32::MAX))
+            Err(format!("limit value {} is out of range, must be between 0 and {}", cluster_settings::quantity_text(limit), u32::MAX))
         }
         Some(_) => Ok(()),
     }

@@ -1,9 +1,9 @@
 //! TLS towards clients, as ClientTrafficPolicies write it. Does not attach policies.
 
 use super::super::cluster::Admitted;
+use super::super::context::Translator;
 use super::super::model::{CaCertificate, Crl, TlsSettings};
 use super::super::translate::certificates;
-use super::super::translate::context::Translator;
 use super::matching::text_match;
 use super::reference::data;
 use alloc::format;

@@ -1,16 +1,16 @@
 //! ClientTrafficPolicy: how listeners treat clients and their connections.
 
 use super::super::cluster::{Admitted, Name};
+use super::super::cluster_settings;
+use super::super::context::{ListenerId, Scope, Translator};
 use super::super::model::{ClientSettings, HttpListener, Xds};
 use super::super::status::{Reference, sentence};
-use super::super::translate::context::{ListenerId, Translator};
 use super::super::value::tree;
 use super::super::xds::proto::Setting as _;
 use super::attach::{gateway_name, gateway_of, set_has_listener, set_of, status};
 use super::backend_traffic::failure;
-use super::scope::Scope;
 use super::target::{self, Target};
-use super::{client_tls, headers, settings};
+use super::{client_tls, headers};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -111,8 +111,7 @@ impl Claims {
         }
         note(t, policy, target);
         let own = set.map(Admitted::full_name);
-        let is_meant =
-            |listener: &super::super::translate::context::Listener<'a>| listener.name == section && (own.is_none() || listener.set_name == own);
+        let is_meant = |listener: &super::super::context::Listener<'a>| listener.name == section && (own.is_none() || listener.set_name == own);
         let found = t.gateways[gateway].listeners.iter().position(is_meant);
         let (mut errors, mut disabled) = (Vec::new(), Vec::new());
         if let Some(listener) = found {
@@ -241,7 +240,7 @@ fn connection(spec: &Tree) -> Result<(), String> {
     if limit.is_null() {
         return Ok(());
     }
-    let text = settings::quantity_text(limit);
+    let text = cluster_settings::quantity_text(limit);
     match limit.quantity() {
         None => Err(format!("Connection: invalid BufferLimit value {text}")),
         Some(bytes) if !(0..=i64::from(u32::MAX)).contains(&bytes) => {
@@ -318,7 +317,7 @@ fn http_settings(spec: &Tree, http: &mut HttpListener, disables_http3: bool, err
             Err(error) => errors.push(format!("HTTP1: {error}")),
         }
     }
-    match settings::http2(spec) {
+    match cluster_settings::http2(spec) {
         Ok(()) => http.client.http2 = spec.get("http2").clone(),
         Err(error) => errors.push(format!("HTTP2: {error}")),
     }

@@ -1,17 +1,17 @@
 //! EnvoyExtensionPolicy: services, scripts and modules that process requests.
 
 use super::super::cluster::Admitted;
+use super::super::cluster_settings::traffic_features;
+use super::super::context::{ListenerId, Translator};
 use super::super::load::resources::EnvoyProxy;
 use super::super::model::{AppProtocol, DynamicModule, ExtProc, Extensions, HttpRoute, Lua, Wasm, WasmCode};
 use super::super::names;
 use super::super::translate::certificates;
-use super::super::translate::context::{ListenerId, Translator};
 use super::attach::{Attached, Effective};
 use super::backend_traffic::failure;
 use super::matching::value_or_first;
 use super::merge::Keys;
 use super::reference::{Purpose, data, secret, service};
-use super::settings::traffic_features;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;

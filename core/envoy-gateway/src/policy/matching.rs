@@ -1,8 +1,8 @@
 //! Comparisons that several policies write: expressions, ranges of addresses, texts. Does not know policies.
 
 use super::super::cluster::Admitted;
+use super::super::context::Translator;
 use super::super::model::{AddHeader, CidrMatch, StringMatch, StringMatchKind};
-use super::super::translate::context::Translator;
 use super::super::value::{text_of, tree};
 use alloc::format;
 use alloc::string::String;

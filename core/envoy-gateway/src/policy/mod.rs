@@ -10,28 +10,23 @@ mod client_tls;
 mod client_traffic;
 mod extension;
 mod headers;
-mod in_force;
-mod index;
+mod indexing;
 mod matching;
 mod merge;
 mod patch;
 mod rate_limit;
 mod reference;
-mod scope;
+mod scope_graph;
 mod security;
-mod settings;
 mod target;
 
-pub(crate) use in_force::{ADDRESSING, InForce};
-pub(crate) use index::Index;
 pub(crate) use patch::report as report_patches;
-pub(crate) use settings::traffic_features;
 
-use super::translate::context::Translator;
+use super::context::Translator;
 
 /// Prepares what routes must know of policies before they are translated.
 pub(crate) fn prepare(t: &mut Translator<'_>) {
-    t.index = Index::build(t);
+    t.index = indexing::build(t);
 }
 
 /// Applies EnvoyPatchPolicies, after listeners.

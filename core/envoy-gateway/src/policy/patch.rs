@@ -1,10 +1,10 @@
 //! Attaches EnvoyPatchPolicies to the Envoys that they are for, and writes their statuses. Does not apply patches; see `patch`.
 
+use super::super::context::Translator;
 use super::super::kinds::GATEWAY_API;
 use super::super::model::PatchPolicy;
 use super::super::patch::Outcome;
 use super::super::status::{PolicyStatuses, Reference, sentence};
-use super::super::translate::context::Translator;
 use super::super::value::tree;
 use alloc::format;
 use chancery_base::resource::ObjectId;

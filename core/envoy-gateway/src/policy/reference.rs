@@ -1,13 +1,13 @@
 //! References of policies to Secrets, ConfigMaps and services. Does not attach policies.
 
 use super::super::cluster::Admitted;
+use super::super::context::Translator;
 use super::super::kinds::{GROUP, MULTI_CLUSTER};
 use super::super::load::resources::{From, To};
 use super::super::model::{AddressType, AppProtocol, Destination};
 use super::super::names;
 use super::super::status::Reference;
 use super::super::translate::certificates;
-use super::super::translate::context::Translator;
 use super::super::translate::{SettingOf, apply_backend_tls, metadata_of, setting_of_backend, setting_of_import, setting_of_service};
 use alloc::format;
 use alloc::string::String;

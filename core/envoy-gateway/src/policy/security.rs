@@ -1,8 +1,8 @@
 //! SecurityPolicy: which requests and connections are let through.
 
 use super::super::cluster::Admitted;
+use super::super::context::{ListenerId, RouteKind, Translator};
 use super::super::model::{Authorization, Cors, HttpListener, Security, StringMatch, StringMatchKind, TcpListener};
-use super::super::translate::context::{ListenerId, RouteKind, Translator};
 use super::super::translate::wildcard_expression;
 use super::super::value::text_of;
 use super::attach::{Attached, Effective};

@@ -1,9 +1,9 @@
 //! What policies are for: references and selectors, resolved. Does not decide between policies; see `attach`.
 
 use super::super::cluster::{Admitted, Name};
+use super::super::context::{RouteKind, Translator};
 use super::super::kinds::{GATEWAY_API, GROUP};
 use super::super::load::resources::{From, To};
-use super::super::translate::context::{RouteKind, Translator};
 use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::selector::Selector;

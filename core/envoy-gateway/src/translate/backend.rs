@@ -1,9 +1,9 @@
 //! Validates references to backends, and Backends themselves.
 
 use super::super::cluster::Admitted;
+use super::super::context::Translator;
 use super::super::kinds::GROUP;
 use super::super::status::Reference;
-use super::context::Translator;
 use super::destination::{SettingOf, external_name, transport};
 use super::error::RouteError;
 use alloc::collections::BTreeMap;
@@ -14,7 +14,7 @@ use chancery_kubernetes::cursor::Cursor;
 use core::net::IpAddr;
 
 /// Writes the statuses of Backends.
-pub(super) fn report(t: &mut Translator<'_>) {
+pub(crate) fn report(t: &mut Translator<'_>) {
     for backend in t.resources.backends.clone() {
         let error = if t.settings.backend {
             validate(t, backend).err().map(|error| format!("The Backend was not accepted: {}", error.message))

@@ -1,12 +1,12 @@
 //! TLS towards backends: Backends' own settings, BackendTLSPolicies, and the client certificate of the Gateway or EnvoyProxy.
 
 use super::super::cluster::Admitted;
+use super::super::context::Translator;
 use super::super::load::resources::{From, To};
 use super::super::model::{CaCertificate, Sds, SubjectAltName, TlsSettings, UpstreamTls};
 use super::super::status::{Reference, sentence};
 use super::super::value::tree;
 use super::certificates;
-use super::context::Translator;
 use super::destination::SettingOf;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -389,7 +389,7 @@ fn bundle_of(t: &Translator<'_>, policy: &Admitted<'_>) -> Result<UpstreamTls, C
 }
 
 /// Marks policies whose targets an earlier policy has, and cuts long statuses.
-pub(super) fn conclude(t: &mut Translator<'_>) {
+pub(crate) fn conclude(t: &mut Translator<'_>) {
     let mut taken: BTreeMap<(Str, [Str; 4]), &Admitted<'_>> = BTreeMap::new();
     for policy in t.resources.backend_tls_policies.iter().copied() {
         let mut other = None;

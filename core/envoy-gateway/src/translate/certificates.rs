@@ -3,9 +3,9 @@
 //! Signatures and expiry are not checked: the core has no clock.
 
 use super::super::cluster::Admitted;
+use super::super::context::{ListenerId, Translator};
 use super::super::load::resources::{From, To};
 use super::super::model::{Certificate, Sds};
-use super::context::{ListenerId, Translator};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;

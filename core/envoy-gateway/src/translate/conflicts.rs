@@ -1,7 +1,6 @@
 //! Finds listeners with conflicting protocols, hosts or ports.
 
-use super::context::{Listener, ListenerId, Translator};
-use super::listener::{all, has_invalid_condition};
+use super::super::context::{Listener, ListenerId, Translator};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +11,7 @@ type SetName = (Str, Str);
 
 /// Whether a listener takes part in checks of conflicts.
 fn counts(listener: &Listener<'_>) -> bool {
-    listener.spec_valid || !has_invalid_condition(listener)
+    listener.spec_valid || !listener.has_invalid_condition()
 }
 
 /// Listeners on a port that differ by encryption or layer exclude each other.
@@ -45,7 +44,7 @@ fn conflict(t: &mut Translator<'_>, id: ListenerId, reason: &str, message: &str)
 
 /// Checks that the listeners of a port have compatible protocols.
 pub(super) fn protocols(t: &mut Translator<'_>) {
-    let everything = all(t);
+    let everything = t.listener_ids();
     for gateway in 0..t.gateways.len() {
         let of: Vec<ListenerId> = everything.iter().copied().filter(|id| id.gateway == gateway).collect();
         protocols_by_port(t, &of);
@@ -116,7 +115,7 @@ fn port_protocols(t: &mut Translator<'_>, ids: &[ListenerId]) {
 
 /// Checks that the listeners of a port have different hosts. A Gateway's own listener wins over a ListenerSet's.
 pub(super) fn hostnames(t: &mut Translator<'_>) {
-    let everything = all(t);
+    let everything = t.listener_ids();
     for gateway in 0..t.gateways.len() {
         let mut ports: BTreeMap<i64, BTreeMap<Str, Vec<ListenerId>>> = BTreeMap::new();
         for id in everything.iter().copied().filter(|id| id.gateway == gateway) {
@@ -157,7 +156,7 @@ fn same_host(t: &mut Translator<'_>, ids: &[ListenerId]) {
 
 /// Checks that a port has only one listener for connections of a protocol.
 pub(super) fn layer4(t: &mut Translator<'_>, protocol: &str) {
-    let everything = all(t);
+    let everything = t.listener_ids();
     for gateway in 0..t.gateways.len() {
         let mut taken = BTreeSet::new();
         for id in everything.iter().copied().filter(|id| id.gateway == gateway) {
@@ -173,7 +172,7 @@ pub(super) fn layer4(t: &mut Translator<'_>, protocol: &str) {
 /// Checks that no two listeners of merged Gateways are the same.
 pub(super) fn merged(t: &mut Translator<'_>) {
     let mut taken = BTreeSet::new();
-    for id in all(t) {
+    for id in t.listener_ids() {
         let listener = t.listener(id);
         if !counts(listener) {
             continue;

@@ -1,10 +1,10 @@
 //! Turns references to backends into destinations: endpoints, protocols, zones.
 
 use super::super::cluster::Admitted;
+use super::super::context::{GatewayContext, RouteKind, Translator};
 use super::super::load::resources::SliceOwner;
 use super::super::model::{AddressType, AppProtocol, DestinationSetting, Endpoint};
 use super::super::value::{text, tree};
-use super::context::{GatewayContext, RouteKind, Translator};
 use super::error::RouteError;
 use super::metadata;
 use alloc::collections::BTreeSet;

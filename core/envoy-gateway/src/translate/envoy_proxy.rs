@@ -15,13 +15,13 @@ use chancery_text::Str;
 use core::net::IpAddr;
 
 /// Whether all Gateways of the class share one Envoy.
-pub(super) fn merges_gateways(resources: &Resources<'_>) -> bool {
+pub(crate) fn merges_gateways(resources: &Resources<'_>) -> bool {
     let of_class = resources.envoy_proxy_for_class.and_then(|proxy| proxy.spec().field("mergeGateways").some_bool());
     of_class.unwrap_or_else(|| resources.envoy_proxy_default.get("mergeGateways").bool())
 }
 
 /// Returns `mergeBackends` of the class or of the controller; an empty object turns it on.
-pub(super) fn merge_backends(resources: &Resources<'_>) -> Tree {
+pub(crate) fn merge_backends(resources: &Resources<'_>) -> Tree {
     let of_class = resources.envoy_proxy_for_class.map(|proxy| tree(proxy.spec().field("mergeBackends")));
     of_class.filter(|of| !of.is_null()).unwrap_or_else(|| resources.envoy_proxy_default.get("mergeBackends").clone())
 }

@@ -1,18 +1,19 @@
 //! Translates the filters of rules and backends.
 
+use super::super::context::Translator;
 use super::super::kinds::GROUP;
 use super::super::load::resources::{From, To};
 use super::super::model::{
-    AddHeader, Cors, CredentialInjection, DestinationFilters, DirectResponse, HostModifier, HttpRoute, Mirror, PathModifier, Redirect, StringMatch,
-    StringMatchKind, UrlRewrite,
+    AddHeader, Cors, CredentialInjection, DirectResponse, HostModifier, PathModifier, Redirect, StringMatch, StringMatchKind, UrlRewrite,
 };
 use super::super::names;
 use super::super::value::{text, tree};
 use super::certificates;
-use super::context::{RouteContext, Translator};
 use super::error::{Collector, RouteError};
+use super::filter_types::validate;
 use super::header_filter::{Direction, modify};
 use super::mirror;
+use super::rule_filters::{At, Filters};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,66 +25,6 @@ use chancery_text::Str;
 use core::net::IpAddr;
 
 const UNSUPPORTED: &str = "UnsupportedValue";
-
-/// What the filters of a rule or backend do.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Filters<'a> {
-    pub(super) direct_response: Option<DirectResponse>,
-    pub(super) redirect: Option<Redirect>,
-    pub(super) credential_injection: Option<CredentialInjection>,
-    pub(super) rewrite: Option<UrlRewrite>,
-    pub(super) add_request_headers: Vec<AddHeader>,
-    pub(super) remove_request_headers: Vec<Sourced<Str>>,
-    pub(super) add_response_headers: Vec<AddHeader>,
-    pub(super) remove_response_headers: Vec<Sourced<Str>>,
-    pub(super) mirrors: Vec<Mirror>,
-    pub(super) cors: Option<Cors>,
-    /// Items of `matches` of an HTTPRouteFilter.
-    pub(super) matches: Vec<Cursor<'a>>,
-}
-
-/// Where filters stand.
-#[derive(Clone, Copy)]
-pub(super) struct At<'r, 'a> {
-    pub(super) route: &'r RouteContext<'a>,
-    pub(super) parent: usize,
-    pub(super) rule: usize,
-    pub(super) gateway: Option<usize>,
-    pub(super) is_grpc: bool,
-}
-
-impl Filters<'_> {
-    /// Applies the filters to a route.
-    pub(super) fn apply(&self, route: &mut HttpRoute) {
-        route.redirect = self.redirect.clone();
-        route.direct_response = self.direct_response.clone();
-        route.rewrite = self.rewrite.clone();
-        route.credential_injection = self.credential_injection.clone();
-        route.add_request_headers = self.add_request_headers.clone();
-        route.remove_request_headers = self.remove_request_headers.clone();
-        route.add_response_headers = self.add_response_headers.clone();
-        route.remove_response_headers = self.remove_response_headers.clone();
-        route.mirrors = self.mirrors.clone();
-        route.cors = self.cors.clone();
-    }
-
-    /// Returns the filters of a backend.
-    pub(super) fn of_backend(self) -> DestinationFilters {
-        DestinationFilters {
-            add_request_headers: self.add_request_headers,
-            remove_request_headers: self.remove_request_headers,
-            add_response_headers: self.add_response_headers,
-            remove_response_headers: self.remove_response_headers,
-            credential_injection: self.credential_injection,
-            rewrite: self.rewrite,
-        }
-    }
-
-    /// Answers 500, as the filter cannot be translated.
-    fn fail(&mut self, at: Cursor<'_>) {
-        self.direct_response = Some(DirectResponse { status: Sourced::new(500, at.origin()), ..DirectResponse::default() });
-    }
-}
 
 /// Translates filters. Errors are joined by the condition that they become.
 pub(super) fn process<'a>(t: &mut Translator<'a>, at: At<'_, 'a>, filters: &[Cursor<'a>]) -> (Filters<'a>, Vec<RouteError>) {
@@ -140,24 +81,6 @@ fn conflicts(out: &mut Filters<'_>, is_grpc: bool, errors: &mut Collector) {
                        response cannot carry a gRPC response message, so the client would receive an invalid response. Use a non-2xx status code to \
                        deny or block the request instead";
         errors.add(RouteError::refused(UNSUPPORTED, message));
-    }
-}
-
-/// Checks the type of a filter.
-pub(super) fn validate(filter: Cursor<'_>, is_grpc: bool) -> Result<(), String> {
-    match filter.field("type").str() {
-        "RequestMirror" | "RequestHeaderModifier" | "ResponseHeaderModifier" => Ok(()),
-        "URLRewrite" | "RequestRedirect" | "CORS" if !is_grpc => Ok(()),
-        "ExtensionRef" => {
-            let reference = filter.field("extensionRef");
-            let (group, kind) = (reference.field("group").str(), reference.field("kind").str());
-            match (group, kind) {
-                _ if !reference.exists() => Err("extensionRef field must be specified for an extended filter".into()),
-                (GROUP, "HTTPRouteFilter") => Ok(()),
-                _ => Err(format!("unknown kind {group}/{kind}")),
-            }
-        }
-        other => Err(format!("unsupported filter type {other}")),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Resolves a Gateway's own TLS settings: how clients are verified (`tls.frontend`), and the certificate for backends (`tls.backend`).
 
+use super::super::context::{FrontendValidation, Translator};
 use super::super::kinds::GATEWAY_API;
 use super::super::load::resources::{From, To};
 use super::super::model::{CaCertificate, TlsSettings};
 use super::backend_tls::{CaError, ca_of_references};
 use super::certificates;
-use super::context::{FrontendValidation, Translator};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -17,7 +17,7 @@ use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
 /// Resolves the TLS settings of all accepted Gateways.
-pub(super) fn resolve(t: &mut Translator<'_>) {
+pub(crate) fn resolve(t: &mut Translator<'_>) {
     for at in 0..t.gateways.len() {
         let tls = t.gateways[at].object.spec().field("tls");
         if !tls.exists() {

@@ -1,10 +1,10 @@
 //! Decides which Gateways of a class are accepted, and attaches their EnvoyProxies.
 
 use super::super::cluster::Admitted;
+use super::super::context::{GatewayContext, Listener, ListenerStatus, Translator};
 use super::super::load::Loaded;
 use super::super::model::Xds;
 use super::super::status::{Conditions, Reference};
-use super::context::{GatewayContext, Listener, ListenerStatus, Translator};
 use super::envoy_proxy;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -15,7 +15,7 @@ use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
 /// Sorts the Gateways into accepted and failed ones, and makes the model of each.
-pub(super) fn accept<'a>(t: &mut Translator<'a>, loaded: &'a Loaded<'a>, class: &mut Conditions) {
+pub(crate) fn accept<'a>(t: &mut Translator<'a>, loaded: &'a Loaded<'a>, class: &mut Conditions) {
     let resources = t.resources;
     let mut invalid: BTreeMap<(Str, Str), String> = BTreeMap::new();
     for (name, proxy) in &resources.envoy_proxies {

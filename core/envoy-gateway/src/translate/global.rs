@@ -1,7 +1,7 @@
 //! Adds what all routes of an Envoy share: the Service of the proxies, and the certificate for Envoy Gateway's own services.
 
+use super::super::context::{GatewayContext, Translator};
 use super::super::model::{AppProtocol, Certificate, Destination};
-use super::context::{GatewayContext, Translator};
 use super::destination::{SettingOf, setting_of_service};
 use alloc::format;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ const OWNER_NAMESPACE: &str = "gateway.envoyproxy.io/owning-gateway-namespace";
 const OWNER_CLASS: &str = "gateway.envoyproxy.io/owning-gatewayclass";
 
 /// Adds them to each Envoy.
-pub(super) fn add(t: &mut Translator<'_>) {
+pub(crate) fn add(t: &mut Translator<'_>) {
     let found: Vec<_> = t.gateways.iter().filter_map(|gateway| Some((t.ir_key(gateway.object), proxies(t, gateway)?))).collect();
     for (key, destination) in found {
         if let Some(xds) = t.xds.get_mut(&key).filter(|xds| xds.global.proxy_service_cluster.is_none()) {

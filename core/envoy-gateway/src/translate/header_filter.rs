@@ -3,7 +3,7 @@
 use super::super::model::AddHeader;
 use super::super::value::text;
 use super::error::RouteError;
-use super::filters::Filters;
+use super::rule_filters::Filters;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! Compares host names of listeners and routes.
 
-use super::context::{ListenerId, Translator};
+use super::super::context::{ListenerId, Translator};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use chancery_base::resource::{Origin, Sourced};

@@ -1,15 +1,16 @@
 //! Translates HTTPRoutes and GRPCRoutes.
 
+use super::super::context::{ListenerId, RouteContext, RouteKind, Translator};
 use super::super::model::{DirectResponse, HttpRoute, Metadata};
 use super::super::names;
 use super::super::status::sentence;
 use super::super::value::tree;
-use super::context::{ListenerId, RouteContext, RouteKind, Translator};
 use super::error::{About, Collector, RouteError};
-use super::filters::{self, At, Filters};
 use super::merge_backends::{BackendDestination, DestinationParts};
-use super::rule::{Backend, process_backend, routing_type};
-use super::{hosts, matches, metadata};
+use super::route_backend::{Backend, routing_type};
+use super::rule::process_backend;
+use super::rule_filters::{At, Filters};
+use super::{filters, hosts, matches, metadata};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;

@@ -1,8 +1,8 @@
 //! Validates listeners and turns them into listeners of the model.
 
+use super::super::context::{FrontendValidation, GatewayContext, Listener, ListenerId, Translator};
 use super::super::kinds::GATEWAY_API;
 use super::super::model::{CoreListener, HttpListener, Metadata, ReadyListener, TcpListener, TlsSettings, UdpListener};
-use super::context::{FrontendValidation, GatewayContext, Listener, ListenerId, Translator};
 use super::{certificates, conflicts, metadata, overlapping_tls, telemetry};
 use alloc::format;
 use alloc::string::String;
@@ -18,8 +18,8 @@ const PORT_SHIFT: i64 = 10000;
 const READY_PORT: i64 = 19003;
 
 /// Processes the listeners of all accepted Gateways.
-pub(super) fn process(t: &mut Translator<'_>) {
-    for id in all(t) {
+pub(crate) fn process(t: &mut Translator<'_>) {
+    for id in t.listener_ids() {
         let valid = validate(t, id);
         t.listener_mut(id).spec_valid = valid;
     }
@@ -44,12 +44,6 @@ pub(super) fn process(t: &mut Translator<'_>) {
         }
     }
     overlapping_tls::check(t);
-}
-
-/// Returns all listeners of accepted Gateways.
-pub(super) fn all(t: &Translator<'_>) -> Vec<ListenerId> {
-    let of = |(gateway, context): (usize, &GatewayContext<'_>)| (0..context.listeners.len()).map(move |listener| ListenerId { gateway, listener });
-    t.gateways.iter().enumerate().flat_map(of).collect()
 }
 
 fn is_frontend_invalid(listener: &Listener<'_>) -> bool {
@@ -227,18 +221,6 @@ fn conclude(t: &mut Translator<'_>, id: ListenerId) {
             listener.set("ResolvedRefs", true, "ResolvedRefs", RESOLVED);
         }
     }
-}
-
-/// Whether a condition says that a listener cannot be used.
-pub(super) fn has_invalid_condition(listener: &Listener<'_>) -> bool {
-    listener.status.conditions.0.iter().any(|condition| {
-        !condition.holds
-            && match condition.kind.as_str() {
-                "Programmed" | "Accepted" => true,
-                "ResolvedRefs" => condition.reason != "PartiallyInvalidCertificateRef",
-                _ => false,
-            }
-    })
 }
 
 fn ready_listener(gateway: &GatewayContext<'_>) -> ReadyListener {

@@ -1,6 +1,6 @@
 //! Adds the listeners of ListenerSets to their Gateways, and concludes the statuses of ListenerSets.
 
-use super::context::{ListenerSetContext, Translator};
+use super::super::context::{ListenerSetContext, Translator};
 use super::gateways::listener;
 use alloc::format;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use chancery_kubernetes::selector::Selector;
 use chancery_text::Str;
 
 /// Adds the listeners of all ListenerSets that their Gateways allow.
-pub(super) fn attach<'a>(t: &mut Translator<'a>) {
+pub(crate) fn attach<'a>(t: &mut Translator<'a>) {
     for (place, set) in t.resources.listener_sets.iter().copied().enumerate() {
         let parent = set.spec().field("parentRef");
         let namespace = match parent.field("namespace").str() {
@@ -49,7 +49,7 @@ fn is_allowed(t: &Translator<'_>, gateway: usize, namespace: &Str) -> bool {
 }
 
 /// Concludes the statuses of ListenerSets from those of their listeners.
-pub(super) fn conclude(t: &mut Translator<'_>) {
+pub(crate) fn conclude(t: &mut Translator<'_>) {
     for place in 0..t.listener_sets.len() {
         let context = &t.listener_sets[place];
         if context.conditions.is("Accepted", false) {

@@ -1,8 +1,8 @@
 //! Decides whether routes share the cluster of a backend (`mergeBackends`).
 
+use super::super::context::{BackendClusterKey, GatewayContext, ListenerId, RouteContext, RouteKind, Translator};
 use super::super::load::resources::Resources;
 use super::super::model::{AppProtocol, BackendCluster, BackendClusterRef, Destination, DestinationSetting, Metadata};
-use super::context::{BackendClusterKey, GatewayContext, ListenerId, RouteContext, RouteKind, Translator};
 use super::destination::or_kind;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -104,7 +104,9 @@ impl<'a> Translator<'a> {
         of: DestinationParts<'_>,
     ) -> Destination {
         let gateway = self.gateways[id.gateway].name();
-        let is_own = self.index.has_cluster_settings_below_gateway(kind, route, &gateway, self.listener(id), rule);
+        let listener = self.listener(id);
+        let set = listener.set_name.as_ref();
+        let is_own = self.index.has_cluster_settings_below_gateway(kind, route, &gateway, &listener.name, set, rule);
         let mut destination = Destination {
             name: of.name.clone(),
             metadata: Some(of.metadata.clone()),

@@ -1,11 +1,11 @@
 //! Translates filters that send copies of requests to another backend.
 
+use super::super::context::Translator;
 use super::super::model::{Destination, Mirror};
 use super::super::names;
-use super::context::Translator;
 use super::error::{About, RouteError};
-use super::filters::At;
-use super::rule::{Backend, process_destination, routing_type, validate_backend};
+use super::route_backend::{Backend, check_address_type, resolve, routing_type, validate_backend};
+use super::rule_filters::At;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
@@ -25,11 +25,11 @@ pub(super) fn process<'a>(t: &mut Translator<'a>, at: At<'_, 'a>, index: usize, 
     let rule = if at.is_grpc { 0 } else { at.rule };
     let name = format!("{}-mirror-{index}", names::destination(at.route, rule as i64));
     let kind = routing_type(t, at.route, at.parent, at.gateway, None);
-    let (setting, error) = process_destination(t, at, &names::setting(&name, -1), &backend, kind.as_deref());
-    if let Some(error) = error {
+    let resolved = resolve(t, at, &names::setting(&name, -1), &backend, kind.as_deref());
+    let setting = resolved.and_then(|setting| check_address_type(t, at, &backend, kind.as_deref(), &setting).map(|()| setting)).map_err(|error| {
         let is_missing = error.reason == "EndpointsNotFound";
-        return Err(if is_missing { within(error, About::BackendsAvailable) } else { error });
-    }
+        if is_missing { within(error, About::BackendsAvailable) } else { error }
+    })?;
     let destination = Destination { name: Str::from(name), origin: setting.origin, settings: Vec::from([setting]), ..Destination::default() };
     Ok(Some(Mirror { destination, percentage: percentage(filter), origin: Some(filter.origin()) }))
 }

@@ -1,33 +1,35 @@
-//! Translates the objects of a GatewayClass into the model of each Envoy, and writes their statuses.
+//! Translates Gateways, listeners, Backends and routes into the model of each Envoy, and writes their statuses.
 //!
-//! Follows Envoy Gateway's order: Gateways, listeners, patches, Backends, routes, policies. Does not write Envoy's messages; see `xds`.
+//! Does not decide the order; see `pipeline`. Does not apply policies; see `policy`. Does not write Envoy's messages; see `xds`.
 
-mod backend;
-mod backend_tls;
+pub(crate) mod backend;
+pub(crate) mod backend_tls;
 pub(crate) mod certificates;
 mod conflicts;
-pub(crate) mod context;
 mod destination;
-mod envoy_proxy;
+pub(crate) mod envoy_proxy;
 mod error;
+mod filter_types;
 mod filters;
-mod frontend;
-mod gateways;
-mod global;
+pub(crate) mod frontend;
+pub(crate) mod gateways;
+pub(crate) mod global;
 mod header_filter;
 mod hosts;
 mod http_route;
-mod listener;
-mod listener_set;
+pub(crate) mod listener;
+pub(crate) mod listener_set;
 mod matches;
 mod merge_backends;
 mod metadata;
 mod mirror;
-mod overlap;
+pub(crate) mod overlap;
 mod overlapping_tls;
-mod route;
+pub(crate) mod route;
+mod route_backend;
 mod rule;
-mod sort;
+mod rule_filters;
+pub(crate) mod sort;
 mod stream_route;
 mod telemetry;
 
@@ -35,65 +37,3 @@ pub(crate) use backend_tls::apply_backend_tls;
 pub(crate) use destination::{SettingOf, setting_of_backend, setting_of_import, setting_of_service};
 pub(crate) use filters::wildcard_expression;
 pub(crate) use metadata::of as metadata_of;
-
-use super::load::Loaded;
-use super::policy;
-use super::settings::Settings;
-use super::status::{Conditions, PolicyStatuses};
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
-use chancery_base::diagnostic::Findings;
-use chancery_base::ir::Tree;
-use context::Translator;
-
-/// Translates what one class has loaded. `class` gets further conditions of the class.
-pub(crate) fn translate<'a>(loaded: &'a Loaded<'a>, settings: &'a Settings, class: &mut Conditions) -> Translator<'a> {
-    let resources = &loaded.resources;
-    let mut translator = Translator {
-        settings,
-        resources,
-        merge_gateways: envoy_proxy::merges_gateways(resources),
-        merge_backends: envoy_proxy::merge_backends(resources),
-        gateways: Vec::new(),
-        failed: Vec::new(),
-        listener_sets: Vec::new(),
-        routes: Vec::new(),
-        xds: BTreeMap::new(),
-        policies: PolicyStatuses::new(),
-        backend_clusters: BTreeMap::new(),
-        index: policy::Index::default(),
-        in_force: policy::InForce::default(),
-        findings: Findings::default(),
-    };
-    let t = &mut translator;
-    gateways::accept(t, loaded, class);
-    policy::prepare(t);
-    listener_set::attach(t);
-    frontend::resolve(t);
-    listener::process(t);
-    listener_set::conclude(t);
-    policy::patches(t);
-    backend::report(t);
-    route::process(t);
-    policy::client_traffic(t);
-    policy::backend_traffic(t);
-    overlap::report(t);
-    policy::security(t);
-    policy::extensions(t);
-    global::add(t);
-    backend_tls::conclude(t);
-    for xds in t.xds.values_mut() {
-        for listener in xds.http.iter_mut().filter(|listener| !listener.preserve_route_order) {
-            sort::sort(&mut listener.routes);
-        }
-    }
-    for gateway in &t.gateways {
-        let order = gateway.proxy(&["filterOrder"]);
-        if gateway.envoy_proxy.is_some()
-            && let Some(xds) = t.xds.get_mut(&if t.merge_gateways { resources.class.clone() } else { gateway.object.path().into() })
-        {
-            xds.filter_order = order.items().iter().map(Tree::clone).collect();
-        }
-    }
-    translator
-}

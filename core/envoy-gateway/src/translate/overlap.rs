@@ -1,7 +1,7 @@
 //! Reports routes whose matches are the same, so that only one of them gets the requests.
 
+use super::super::context::{RouteKind, Translator};
 use super::super::model::{HttpRoute, StringMatch, StringMatchKind};
-use super::context::{RouteKind, Translator};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ type Compared = (String, String, bool, String);
 type Owner = (Str, Str, Str);
 
 /// Adds a condition to routes that overlap.
-pub(super) fn report(t: &mut Translator<'_>) {
+pub(crate) fn report(t: &mut Translator<'_>) {
     // By listener and route: the routes that it overlaps with.
     let mut overlaps: BTreeMap<(Str, Owner), BTreeSet<Owner>> = BTreeMap::new();
     for listener in t.xds.values().flat_map(|xds| &xds.http) {

@@ -1,8 +1,7 @@
 //! Finds HTTPS listeners of a port whose hosts or certificates overlap, so that HTTP/2 connections could reach the wrong listener.
 
-use super::context::{ListenerId, Translator};
+use super::super::context::{ListenerId, Translator};
 use super::hosts::overlap;
-use super::listener::has_invalid_condition;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -31,7 +30,7 @@ where
     O: Clone,
 {
     let mut found: Vec<Option<(ListenerId, O, O)>> = alloc::vec![None; group.len()];
-    let is_usable = |at: usize| !has_invalid_condition(t.listener(group[at]));
+    let is_usable = |at: usize| !t.listener(group[at]).has_invalid_condition();
     for one in 0..group.len() {
         if found[one].is_some() || !is_usable(one) {
             continue;
@@ -74,7 +73,7 @@ fn hostnames(t: &mut Translator<'_>, group: &[ListenerId]) {
 fn opaque_certificates(t: &mut Translator<'_>, group: &[ListenerId]) {
     let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
     let mut opaque: BTreeMap<i64, Vec<ListenerId>> = BTreeMap::new();
-    for id in group.iter().filter(|id| !has_invalid_condition(t.listener(**id))) {
+    for id in group.iter().filter(|id| !t.listener(**id).has_invalid_condition()) {
         let listener = t.listener(*id);
         *counts.entry(listener.port).or_default() += 1;
         if listener.has_sds_certificate {
@@ -83,7 +82,7 @@ fn opaque_certificates(t: &mut Translator<'_>, group: &[ListenerId]) {
     }
     for id in group {
         let listener = t.listener(*id);
-        if has_invalid_condition(listener) || counts.get(&listener.port).is_none_or(|count| *count < 2) {
+        if listener.has_invalid_condition() || counts.get(&listener.port).is_none_or(|count| *count < 2) {
             continue;
         }
         let clashes = |other: &ListenerId| {

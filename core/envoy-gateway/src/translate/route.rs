@@ -1,16 +1,16 @@
 //! Attaches routes to listeners, and concludes their statuses.
 
 use super::super::cluster::Admitted;
+use super::super::context::{ListenerId, RouteContext, RouteKind, RouteParent, Translator};
 use super::super::kinds::GATEWAY_API;
 use super::super::status::{Conditions, Reference};
-use super::context::{ListenerId, RouteContext, RouteKind, RouteParent, Translator};
 use super::{http_route, stream_route};
 use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
 /// Translates all routes of the class.
-pub(super) fn process(t: &mut Translator<'_>) {
+pub(crate) fn process(t: &mut Translator<'_>) {
     let resources = t.resources;
     let kinds = [
         (RouteKind::Http, &resources.http_routes),

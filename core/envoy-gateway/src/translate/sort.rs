@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 const RUN: usize = 20;
 
 /// Sorts routes, the most specific first; equally specific routes keep their order.
-pub(super) fn sort(routes: &mut Vec<HttpRoute>) {
+pub(crate) fn sort(routes: &mut Vec<HttpRoute>) {
     let keys: Vec<Key> = routes.iter().map(Key::of).collect();
     let mut places: Vec<usize> = (0..keys.len()).collect();
     // The order is reversed: a route comes first if the other one is less.

@@ -1,12 +1,13 @@
 //! Translates TLSRoutes, TCPRoutes and UDPRoutes.
 
+use super::super::context::{ListenerId, RouteContext, RouteKind, Translator};
 use super::super::model::{TcpRoute, UdpRoute};
 use super::super::names;
-use super::context::{ListenerId, RouteContext, RouteKind, Translator};
 use super::error::{Errors, RouteError};
-use super::filters::At;
 use super::merge_backends::{BackendDestination, DestinationParts, distinct};
-use super::rule::{Backend, process_backend, routing_type};
+use super::route_backend::{Backend, routing_type};
+use super::rule::process_backend;
+use super::rule_filters::At;
 use super::{hosts, metadata};
 use alloc::format;
 use alloc::vec::Vec;

@@ -1,5 +1,6 @@
 //! Turns an EnvoyProxy's telemetry into logs, traces and metrics of the model.
 
+use super::super::context::Translator;
 use super::super::load::resources::EnvoyProxy;
 use super::super::model::{
     AccessLogs, AddressType, AlsLog, AppProtocol, Destination, DestinationSetting, Endpoint, JsonLog, OpenTelemetryLog, TextLog, Tracing, Traffic,
@@ -10,7 +11,6 @@ use super::super::value::text_of;
 use super::super::xds::is_valid;
 use super::backend::validate_reference;
 use super::backend_tls::apply_backend_tls;
-use super::context::Translator;
 use super::destination::{SettingOf, setting_of_backend, setting_of_service};
 use super::envoy_proxy::sorted_entries;
 use alloc::format;
@@ -238,7 +238,7 @@ fn backends(
     cluster: &Tree,
     protocol: AppProtocol,
 ) -> Result<(Vec<DestinationSetting>, Option<Traffic>), String> {
-    let traffic = super::super::policy::traffic_features(cluster.get("backendSettings"))?;
+    let traffic = super::super::cluster_settings::traffic_features(cluster.get("backendSettings"))?;
     let parent = Reference {
         group: Some(Str::new_static(super::super::kinds::GROUP)),
         kind: Some(Str::new_static("EnvoyProxy")),

@@ -3,7 +3,7 @@
 use super::endpoint::load_assignment;
 use super::load_balancer::{self, hash_policies};
 use super::metadata::write_metadata;
-use super::proto::{Setting as _, address, any, bytes, derived, duration, empty, extension, flag, fraction_percent, message, one, percent, seconds};
+use super::proto::{Setting as _, any, bytes, derived, duration, empty, extension, flag, fraction_percent, message, one, percent, seconds};
 use super::{credential, health, tls};
 use crate::model::{AddressType, AppProtocol, ClusterTraffic, Destination, DestinationSetting, Metadata, Traffic};
 use alloc::format;
@@ -465,12 +465,4 @@ pub(crate) fn sds_cluster(url: &str) -> Tree {
         "connect_timeout": "10s",
         "http2_protocol_options": empty(),
     }
-}
-
-/// The address of an endpoint.
-pub(crate) fn endpoint_address(of: &crate::model::Endpoint) -> Tree {
-    if of.path.is_null() {
-        return address(of.host.clone(), of.port);
-    }
-    message! { "pipe": message! { "path": of.path.clone() } }
 }

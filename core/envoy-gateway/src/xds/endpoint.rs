@@ -1,9 +1,8 @@
 //! Writes the endpoints of clusters, by zone and weight. Does not find them; see `translate`.
 
-use super::cluster::endpoint_address;
 use super::health::endpoint_config;
 use super::metadata::write_metadata;
-use super::proto::{derived, list, message};
+use super::proto::{address, derived, list, message};
 use crate::model::{ClusterTraffic, DestinationSetting};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -47,6 +46,14 @@ fn lb_endpoint(of: &crate::model::Endpoint, metadata: &Tree, traffic: &ClusterTr
         "health_status": if of.draining { "DRAINING".into() } else { Tree::NULL },
     };
     (of.zone.str(), whole.or_from(of.origin))
+}
+
+/// The address of an endpoint.
+fn endpoint_address(of: &crate::model::Endpoint) -> Tree {
+    if of.path.is_null() {
+        return address(of.host.clone(), of.port);
+    }
+    message! { "pipe": message! { "path": of.path.clone() } }
 }
 
 fn priority(of: &DestinationSetting) -> Tree {

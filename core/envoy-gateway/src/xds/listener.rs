@@ -1,19 +1,19 @@
 //! Writes listeners: filter chains, the HTTP connection manager, and filters of connections. Does not write HTTP filters; see `filters`.
 
 use super::access_log::{self, LogPlace};
+use super::client_address::ip_detection;
 use super::cluster::http2_options;
 use super::filters::{self, HttpFilters, RateLimitService};
-use super::matcher::string_matcher;
+use super::header_changes::header_mutations;
+use super::matcher::{setting_match, string_matcher};
 use super::proto::{Setting as _, address, bytes, config_source, derived, duration, empty, extension, flag, list, message, one};
-use super::route::header_options;
 use super::{load_balancer, tls, tracing};
-use crate::model::{AccessLogs, AddHeader, CoreListener, HttpListener, ReadyListener, StringMatch, StringMatchKind, Tracing};
+use crate::model::{AccessLogs, CoreListener, HttpListener, ReadyListener, Tracing};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
-use chancery_kubernetes::go::parse_cidr;
 use chancery_text::Str;
 
 const HCM: &str = "envoy.filters.network.http_connection_manager";
@@ -210,103 +210,6 @@ fn socket_options(of: &Tree) -> Tree {
         all.push(option.or_from(origin));
     }
     list(all)
-}
-
-/// How many proxies before this one are trusted; Envoy does not count the last of them.
-pub(crate) fn trusted_hops(of: &Tree) -> Tree {
-    derived((of.int() - 1).max(0), of)
-}
-
-fn ip_detection(of: &Tree) -> Tree {
-    const NAMES: &str = "envoy.extensions.http.original_ip_detection";
-    if let Some(header) = of.get("customHeader").some() {
-        let closed = header.get("failClosed");
-        let config = message! {
-            "header_name": header.get("name").clone(),
-            "reject_with_status": if closed.bool() { derived(message! { "code": "Forbidden" }, closed) } else { Tree::NULL },
-            "allow_extension_to_set_address_as_trusted": true,
-        };
-        return one(
-            extension(&format!("{NAMES}.custom_header"), &format!("{NAMES}.custom_header.v3.CustomHeaderConfig"), config).or_from(header.origin)
-        );
-    }
-    let Some(forwarded) = of.get("xForwardedFor").some() else { return Tree::NULL };
-    let skip = forwarded.get("disableXForwardedForAppend");
-    let skip = if skip.is_null() { false.into() } else { skip.clone() };
-    let ranges = forwarded.get("trustedCIDRs");
-    let hops = forwarded.get("numTrustedHops");
-    let mut config = empty();
-    if !ranges.is_null() {
-        let range = |of: &Tree| {
-            let (address, length) = of.text().split_once('/').unwrap_or_default();
-            // The reference passes the address on with its host bits.
-            let address = address.parse::<core::net::IpAddr>().map(|address| address.to_string()).unwrap_or_default();
-            let length = parse_cidr(of.text()).map_or_else(|_| length.parse().unwrap_or_default(), |(_, length)| length);
-            message! { "address_prefix": derived(address, of), "prefix_len": derived(i64::from(length), of) }
-        };
-        let mut trusted = empty();
-        trusted.set("cidrs", list(ranges.items().iter().map(range).collect()));
-        config.set("xff_trusted_cidrs", trusted.or_from(ranges.origin));
-        config.set("skip_xff_append", skip);
-    } else if !hops.is_null() {
-        config.set("xff_num_trusted_hops", trusted_hops(hops));
-        config.set("skip_xff_append", skip);
-    } else {
-        // Without either the reference names the extension and gives it nothing.
-        return one(message! { "name": format!("{NAMES}.xff") });
-    }
-    one(extension(&format!("{NAMES}.xff"), &format!("{NAMES}.xff.v3.XffConfig"), config).or_from(forwarded.origin))
-}
-
-/// Changes of headers as a ClientTrafficPolicy writes them.
-pub(crate) fn header_mutations(of: &Tree) -> Vec<Tree> {
-    let mut added: Vec<AddHeader> = Vec::new();
-    for field in ["add", "set", "addIfAbsent"] {
-        for header in of.get(field).items() {
-            let name = header.get("name");
-            let value = header.get("value");
-            let is_known = added.iter().any(|known| known.name.value.eq_ignore_ascii_case(name.text()));
-            if is_known || !is_valid_header(name, value) {
-                continue;
-            }
-            added.push(AddHeader {
-                name: Sourced::new(name.str(), name.origin),
-                values: alloc::vec![Sourced::new(value.str(), value.origin)],
-                append: field == "add",
-                if_absent: field == "addIfAbsent",
-            });
-        }
-    }
-    let mut out: Vec<Tree> = added.iter().flat_map(header_options).map(|option| message! { "append": option }).collect();
-    let mut removed: Vec<&Tree> = Vec::new();
-    for name in of.get("remove").items() {
-        if !name.text().is_empty() && !removed.iter().any(|known| known.text().eq_ignore_ascii_case(name.text())) {
-            removed.push(name);
-        }
-    }
-    out.extend(removed.into_iter().map(|name| message! { "remove": name.clone() }.or_from(name.origin)));
-    for of in of.get("removeOnMatch").items().iter().filter(|of| !of.get("value").text().is_empty()) {
-        out.push(message! { "remove_on_match": message! { "key_matcher": string_matcher(&setting_match("", of)) } }.or_from(of.origin));
-    }
-    out
-}
-
-/// Whether a header can be added: the name is one, and the value has no control characters.
-pub(crate) fn is_valid_header(name: &Tree, value: &Tree) -> bool {
-    let is_name = !name.text().is_empty() && !name.text().contains(['/', ':']);
-    is_name && value.text().bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
-}
-
-/// A comparison as policies write it: {type, value}.
-pub(crate) fn setting_match(name: &str, of: &Tree) -> StringMatch {
-    let kind = match of.get("type").text() {
-        "Prefix" => StringMatchKind::Prefix,
-        "Suffix" => StringMatchKind::Suffix,
-        "RegularExpression" => StringMatchKind::Regex,
-        _ => StringMatchKind::Exact,
-    };
-    let value = of.get("value");
-    StringMatch { name: Sourced::new(Str::new(name), of.origin), kind, value: Sourced::new(value.str(), value.origin.or(of.origin)), invert: false }
 }
 
 fn request_id_extension(of: &Tree) -> Tree {

@@ -5,7 +5,9 @@ use crate::model::{CidrMatch, StringMatch, StringMatchKind};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
+use chancery_base::resource::Sourced;
 use chancery_kubernetes::go::parse_cidr;
+use chancery_text::Str;
 
 /// A comparison of a text, as routes have it.
 pub(crate) fn string_matcher(of: &StringMatch) -> Tree {
@@ -18,6 +20,18 @@ pub(crate) fn string_matcher(of: &StringMatch) -> Tree {
         StringMatchKind::Distinct => super::proto::empty(),
     }
     .or_from(of.value.origin)
+}
+
+/// A comparison as policies write it: {type, value}.
+pub(crate) fn setting_match(name: &str, of: &Tree) -> StringMatch {
+    let kind = match of.get("type").text() {
+        "Prefix" => StringMatchKind::Prefix,
+        "Suffix" => StringMatchKind::Suffix,
+        "RegularExpression" => StringMatchKind::Regex,
+        _ => StringMatchKind::Exact,
+    };
+    let value = of.get("value");
+    StringMatch { name: Sourced::new(Str::new(name), of.origin), kind, value: Sourced::new(value.str(), value.origin.or(of.origin)), invert: false }
 }
 
 /// A comparison of a text in a tree of matchers.

@@ -2,10 +2,12 @@
 
 mod access_log;
 mod cel;
+mod client_address;
 mod cluster;
 mod credential;
 mod endpoint;
 mod filters;
+mod header_changes;
 mod health;
 mod listener;
 mod load_balancer;
@@ -13,6 +15,7 @@ mod matcher;
 mod metadata;
 pub(crate) mod proto;
 mod resources;
+mod retries;
 mod route;
 mod tables;
 mod tls;

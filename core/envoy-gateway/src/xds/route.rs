@@ -1,25 +1,25 @@
 //! Writes routes: their matches and actions. Does not write the configuration of filters; see `filters`.
 
 use super::filters;
+use super::header_changes::added_headers;
 use super::load_balancer::hash_policies;
 use super::matcher::{header_matcher, string_matcher};
 use super::metadata::write_metadata;
 use super::proto::{
-    SECOND, Setting as _, copied, derived, duration, empty, extension, fraction, inline_bytes, list, message, nanos, non_empty, of_hundred,
-    of_million, one, proto_duration, regex,
+    SECOND, Setting as _, copied, derived, duration, empty, fraction, inline_bytes, list, message, nanos, non_empty, of_hundred, of_million, one,
+    proto_duration, regex,
 };
+use super::retries::retry_policy;
 use super::tracing::{custom_tags, operations};
 use crate::model::{
-    AddHeader, BackendCluster, Destination, DestinationFilters, DirectResponse, HttpListener, HttpRoute, Mirror, Redirect, StringMatch,
-    StringMatchKind, Traffic, UrlRewrite,
+    BackendCluster, Destination, DestinationFilters, DirectResponse, HttpListener, HttpRoute, Mirror, Redirect, StringMatch, StringMatchKind,
+    Traffic, UrlRewrite,
 };
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_kubernetes::go::quote_meta;
-
-pub(crate) const RETRY_ON: &str = "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes";
 
 /// Weights of the backends of a destination.
 #[derive(Default)]
@@ -63,11 +63,6 @@ fn has_mixed_settings(of: &Destination) -> bool {
     let http2 = of.settings.iter().any(|setting| matches!(setting.protocol, AppProtocol::Http2 | AppProtocol::Grpc));
     let auto = of.settings.iter().filter(|setting| setting.tls.as_ref().is_some_and(|tls| tls.auto_sni_from_endpoint_hostname)).count();
     mixed || fqdn || filters || local || http1 && http2 || auto > 0 && auto != of.settings.len()
-}
-
-/// Whether the only backend is found by the request's host.
-pub(crate) fn is_dynamic_resolver(of: Option<&Destination>) -> bool {
-    of.is_some_and(|of| matches!(&of.settings[..], [only] if only.is_dynamic_resolver))
 }
 
 /// Whether a destination has its own cluster.
@@ -229,34 +224,6 @@ fn filter_cluster(cluster: &mut Tree, filters: &DestinationFilters) {
     }
 }
 
-/// Headers that are set or added.
-pub(crate) fn added_headers(of: &[AddHeader]) -> Tree {
-    list(of.iter().flat_map(header_options).collect())
-}
-
-/// A header, for each of its values.
-pub(crate) fn header_options(of: &AddHeader) -> Vec<Tree> {
-    let action = match (of.if_absent, of.append) {
-        (true, _) => "ADD_IF_ABSENT".into(),
-        (_, true) => Tree::NULL,
-        _ => "OVERWRITE_IF_EXISTS_OR_ADD".into(),
-    };
-    let option = |value: Tree| {
-        let is_empty = value.text().is_empty();
-        let origin = value.origin.or(of.name.origin);
-        message! {
-            "header": message! { "key": of.name.clone(), "value": copied(&value) },
-            "append_action": action.clone(),
-            "keep_empty_value": if is_empty { true.into() } else { Tree::NULL },
-        }
-        .or_from(origin)
-    };
-    if of.values.is_empty() {
-        return Vec::from([option(Tree::NULL)]);
-    }
-    of.values.iter().map(|value| option(value.clone().into())).collect()
-}
-
 /// The timeout of a whole request: the rule's own comes first.
 pub(crate) fn request_timeout(route: &HttpRoute) -> &Tree {
     const NONE: &Tree = &Tree::NULL;
@@ -349,7 +316,7 @@ fn rewrite_url(out: &mut Tree, rewrite: &UrlRewrite, route: &HttpRoute) {
         out.set("host_rewrite_literal", host.name.clone());
     } else if !host.header.is_null() {
         out.set("host_rewrite_header", host.header.clone());
-    } else if !host.backend.is_null() && !is_dynamic_resolver(route.destination.as_ref()) {
+    } else if !host.backend.is_null() && !route.destination.as_ref().is_some_and(Destination::is_dynamic_resolver) {
         out.set("auto_host_rewrite", derived(true, &host.backend));
     } else if let Some((pattern, replacement)) = &host.path_regex {
         out.set("host_rewrite_path_regex", substitution(pattern, replacement));
@@ -390,67 +357,6 @@ fn direct_response(of: &DirectResponse) -> Tree {
         message! { "text_format_source": inline_bytes(of.body.text().as_bytes(), of.body.origin) }.or_from(of.body.origin)
     };
     message! { "status": of.status, "body_format": body }
-}
-
-/// Returns the reasons for a retry, by Envoy's names.
-pub(crate) fn retry_on(triggers: &[Tree]) -> Result<Tree, String> {
-    let mut words = Vec::new();
-    for trigger in triggers {
-        let known = ["5xx", "gateway-error", "reset", "reset-before-request", "connect-failure", "retriable-4xx", "refused-stream"];
-        let more = ["retriable-status-codes", "cancelled", "deadline-exceeded", "internal", "resource-exhausted", "unavailable"];
-        let Some(word) = known.iter().chain(&more).find(|word| trigger.is(word)) else {
-            return Err(String::from("unsupported RetryOn trigger"));
-        };
-        words.push(*word);
-    }
-    Ok(Tree::from(words.join(",")).or_from(triggers.first().and_then(|trigger| trigger.origin)))
-}
-
-fn retry_policy(of: &Tree) -> Result<Tree, String> {
-    let on = of.get("retryOn");
-    let (codes, triggers) = (on.get("httpStatusCodes"), on.get("triggers"));
-    let has_on = !codes.is_null() || !triggers.is_null();
-    let number = of.get("numRetries");
-    let priority = of.get("numAttemptsPerPriority");
-    let kind = "envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig";
-    let priority = if priority.int() > 0 {
-        extension("envoy.retry_priorities.previous_priorities", kind, message! { "update_frequency": priority.clone() })
-    } else {
-        Tree::NULL
-    };
-    let back_off = of.at(&["perRetry", "backOff"]);
-    let back_off = message! { "base_interval": duration(back_off.get("baseInterval")), "max_interval": duration(back_off.get("maxInterval")) };
-    let previous = "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate";
-    let out = message! {
-        "retry_on": if triggers.items().is_empty() { RETRY_ON.into() } else { retry_on(triggers.items())? },
-        "retriable_status_codes": if has_on { list(codes.items().to_vec()) } else { one(503_i64.into()) },
-        "num_retries": if number.is_null() { 2_i64.into() } else { number.clone() },
-        "retry_host_predicate": one(extension("envoy.retry_host_predicates.previous_hosts", previous, empty())),
-        "host_selection_retry_max_attempts": 5_i64,
-        "retry_priority": priority,
-        "per_try_timeout": duration(of.at(&["perRetry", "timeout"])),
-        "retry_back_off": if back_off.fields().is_empty() { Tree::NULL } else { back_off },
-    };
-    Ok(out.or_from(of.origin))
-}
-
-/// How often services other than backends are tried again.
-pub(crate) fn service_retry_policy(of: &Tree) -> Result<Tree, String> {
-    let triggers = of.at(&["retryOn", "triggers"]).items();
-    let back_off = of.at(&["perRetry", "backOff"]);
-    let (base, most) = (back_off.get("baseInterval"), back_off.get("maxInterval"));
-    // The reference crashes if one interval is missing.
-    let back_off = if base.is_null() || most.is_null() {
-        Tree::NULL
-    } else {
-        message! { "base_interval": duration(base), "max_interval": duration(most) }.or_from(back_off.origin)
-    };
-    let out = message! {
-        "retry_on": if triggers.is_empty() { RETRY_ON.into() } else { retry_on(triggers)? },
-        "retry_back_off": back_off,
-        "num_retries": of.get("numRetries").clone(),
-    };
-    Ok(out.or_from(of.origin))
 }
 
 fn route_tracing(of: &Tree) -> Result<Tree, String> {

@@ -351,7 +351,9 @@ impl<'a> Generator<'a> {
             chain_filters.push(filters::network_authorization(&stat_prefix, authorization)?);
         }
         chain_filters.extend(listener::connection_limit(&of.client.connection, &stat_prefix));
-        let by_name = one_route.server_names.is_some() && one_route.terminate.is_none() && route::is_dynamic_resolver(one_route.destination.as_ref());
+        let by_name = one_route.server_names.is_some()
+            && one_route.terminate.is_none()
+            && one_route.destination.as_ref().is_some_and(Destination::is_dynamic_resolver);
         if by_name {
             const LOOPBACK: &str = r"(?i)^(localhost|localhost\.localdomain|ip6-localhost|ip6-loopback|127\.0\.0\.1|::1|\[::1\])\.?$";
             chain_filters.push(filters::deny_server_names(&stat_prefix, LOOPBACK));

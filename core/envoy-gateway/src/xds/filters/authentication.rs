@@ -6,7 +6,7 @@ use crate::xds::cluster::ClusterArgs;
 use crate::xds::matcher::string_matcher;
 use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, fraction, list, message, nanos, non_empty, of_hundred, one};
 use crate::xds::resources::Resources;
-use crate::xds::route::service_retry_policy;
+use crate::xds::retries::service_retry_policy;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

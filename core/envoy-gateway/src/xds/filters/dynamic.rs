@@ -1,10 +1,9 @@
 //! The filter that keeps requests whose host chooses the backend from reaching the proxy itself.
 
 use super::{HttpFilters, set_config};
-use crate::model::{HttpListener, HttpRoute};
+use crate::model::{Destination, HttpListener, HttpRoute};
 use crate::xds::matcher::{any_of, leaf, on_match, rbac_action, request_header};
 use crate::xds::proto::{any, empty, extension, message, one, re2};
-use crate::xds::route::is_dynamic_resolver;
 use chancery_base::ir::Tree;
 
 const NAME: &str = "envoy.filters.http.rbac.dfp_loopback_deny";
@@ -19,14 +18,14 @@ const LOOPBACK: [&str; 7] = [
 ];
 
 pub(super) fn add_filter(filters: &mut HttpFilters, listener: &HttpListener) {
-    if listener.routes.iter().any(|route| is_dynamic_resolver(route.destination.as_ref())) {
+    if listener.routes.iter().any(|route| route.destination.as_ref().is_some_and(Destination::is_dynamic_resolver)) {
         filters.add(extension(NAME, "envoy.extensions.filters.http.rbac.v3.RBAC", empty()));
     }
 }
 
 pub(super) fn configure(out: &mut Tree, route: &HttpRoute) {
     let host = route.rewrite.as_ref().map(|rewrite| &rewrite.host);
-    if !is_dynamic_resolver(route.destination.as_ref()) || host.is_some_and(|host| !host.name.is_null()) {
+    if !route.destination.as_ref().is_some_and(Destination::is_dynamic_resolver) || host.is_some_and(|host| !host.name.is_null()) {
         return;
     }
     let header = host.map(|host| &host.header).filter(|header| !header.is_null()).cloned().unwrap_or_else(|| ":authority".into());

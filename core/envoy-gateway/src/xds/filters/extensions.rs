@@ -5,7 +5,7 @@ use crate::model::{DynamicModule, ExtProc, Extensions, HttpListener, HttpRoute, 
 use crate::xds::cluster::ClusterArgs;
 use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, list, message};
 use crate::xds::resources::Resources;
-use crate::xds::route::service_retry_policy;
+use crate::xds::retries::service_retry_policy;
 use crate::xds::url::UrlCluster;
 use alloc::format;
 use alloc::string::String;

@@ -2,7 +2,7 @@
 
 use super::HttpFilters;
 use crate::model::HttpListener;
-use crate::xds::listener::trusted_hops;
+use crate::xds::client_address::trusted_hops;
 use crate::xds::proto::{Setting as _, empty, extension, message};
 use alloc::format;
 use alloc::vec::Vec;

@@ -5,7 +5,7 @@ use crate::model::{HttpListener, HttpRoute, Jwt, JwtProvider, RemoteJwks};
 use crate::xds::cluster::ClusterArgs;
 use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, list, message};
 use crate::xds::resources::Resources;
-use crate::xds::route::service_retry_policy;
+use crate::xds::retries::service_retry_policy;
 use crate::xds::tls::hex;
 use crate::xds::url::UrlCluster;
 use alloc::format;

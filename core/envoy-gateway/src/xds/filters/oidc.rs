@@ -5,7 +5,7 @@ use crate::model::{HttpListener, HttpRoute, Jwt, Oidc, Security};
 use crate::xds::cluster::{ClusterArgs, EndpointType};
 use crate::xds::proto::{Setting as _, any, config_source, derived, duration, empty, extension, flag, list, message};
 use crate::xds::resources::Resources;
-use crate::xds::route::service_retry_policy;
+use crate::xds::retries::service_retry_policy;
 use crate::xds::tls::generic_secret;
 use crate::xds::url::UrlCluster;
 use alloc::format;

@@ -2,10 +2,9 @@
 
 use super::{HttpFilters, disabled, enabled, health_check, set_config};
 use crate::model::{HttpListener, HttpRoute, Redirect, ResponseOverrideRule, StringMatch, StringMatchKind};
-use crate::xds::listener::header_mutations;
+use crate::xds::header_changes::{header_mutations, header_options};
 use crate::xds::matcher::{all_of, any_of, leaf, on_match, value_matcher};
 use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, list, message, number_text};
-use crate::xds::route::header_options;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,12 +1,15 @@
 //! What the translator works on: Gateways, listeners and routes with the statuses that they get, and the model of each Envoy.
 //!
-//! Does not decide anything; see the modules beside it and `policy`.
+//! Does not decide anything; see `translate` and `policy`.
 
 use super::super::cluster::{Admitted, Name};
 use super::super::load::resources::{EnvoyProxy, Resources};
 use super::super::model::{BackendCluster, Certificate, TlsSettings, Xds};
 use super::super::settings::Settings;
 use super::super::status::{Conditions, PolicyStatuses, Reference};
+use super::in_force::InForce;
+use super::index::Index;
+use super::route_kind::RouteKind;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -18,40 +21,6 @@ use chancery_base::ir::Tree;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::selector::Selector;
 use chancery_text::Str;
-
-/// A kind of routes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RouteKind {
-    Http,
-    Grpc,
-    Tls,
-    Tcp,
-    Udp,
-}
-
-impl RouteKind {
-    /// Returns its name, as `kind` has it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            RouteKind::Http => "HTTPRoute",
-            RouteKind::Grpc => "GRPCRoute",
-            RouteKind::Tls => "TLSRoute",
-            RouteKind::Tcp => "TCPRoute",
-            RouteKind::Udp => "UDPRoute",
-        }
-    }
-
-    /// Returns its name in lower case, as names of Envoy's resources have it.
-    pub(crate) fn lower(self) -> &'static str {
-        match self {
-            RouteKind::Http => "httproute",
-            RouteKind::Grpc => "grpcroute",
-            RouteKind::Tls => "tlsroute",
-            RouteKind::Tcp => "tcproute",
-            RouteKind::Udp => "udproute",
-        }
-    }
-}
 
 /// A listener by its Gateway's place among the accepted ones, and its place in the Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,6 +83,18 @@ impl Listener<'_> {
     /// Whether routes can be attached and Envoy listens.
     pub(crate) fn is_ready(&self) -> bool {
         self.status.conditions.is("Programmed", true)
+    }
+
+    /// Whether a condition says that it cannot be used.
+    pub(crate) fn has_invalid_condition(&self) -> bool {
+        self.status.conditions.0.iter().any(|condition| {
+            !condition.holds
+                && match condition.kind.as_str() {
+                    "Programmed" | "Accepted" => true,
+                    "ResolvedRefs" => condition.reason != "PartiallyInvalidCertificateRef",
+                    _ => false,
+                }
+        })
     }
 
     /// Sets a condition. In a ListenerSet, `Invalid` has another reason.
@@ -236,8 +217,9 @@ pub(crate) struct Translator<'a> {
     pub(crate) policies: PolicyStatuses,
     pub(crate) backend_clusters: BTreeMap<BackendClusterKey, BackendCluster>,
     /// The policies' settings for backends, before routes are translated.
-    pub(crate) index: super::super::policy::Index,
-    pub(crate) in_force: super::super::policy::InForce,
+    pub(crate) index: Index,
+    /// The policies that count, by what they are for.
+    pub(crate) in_force: InForce,
     pub(crate) findings: Findings,
 }
 
@@ -245,6 +227,13 @@ impl<'a> Translator<'a> {
     /// Returns the name of the Envoy of a Gateway: the Gateway's own, or the class if Gateways are merged.
     pub(crate) fn ir_key(&self, gateway: &Admitted<'_>) -> Str {
         if self.merge_gateways { self.resources.class.clone() } else { Str::from(gateway.path()) }
+    }
+
+    /// Returns all listeners of accepted Gateways.
+    pub(crate) fn listener_ids(&self) -> Vec<ListenerId> {
+        let of =
+            |(gateway, context): (usize, &GatewayContext<'_>)| (0..context.listeners.len()).map(move |listener| ListenerId { gateway, listener });
+        self.gateways.iter().enumerate().flat_map(of).collect()
     }
 
     pub(crate) fn listener(&self, id: ListenerId) -> &Listener<'a> {

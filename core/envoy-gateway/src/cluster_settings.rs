@@ -1,7 +1,7 @@
 //! Settings of clusters, in policies and beside backends of services. Does not apply them.
 
-use super::super::model::{ClusterTraffic, Traffic};
-use super::super::xds::proto::{Setting as _, nanos};
+use super::model::{ClusterTraffic, Traffic};
+use super::xds::proto::{Setting as _, nanos};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ const SMALLEST_WINDOW: i64 = 65_535;
 const LARGEST_WINDOW: i64 = 2_147_483_647;
 
 /// Returns the settings of clusters among those of a policy, as they are written.
-pub(super) fn cluster(spec: &Tree, dns_name: &str) -> ClusterTraffic {
+pub(crate) fn cluster(spec: &Tree, dns_name: &str) -> ClusterTraffic {
     let field = |name: &str| spec.get(name).clone();
     ClusterTraffic {
         load_balancer: field("loadBalancer"),
@@ -45,7 +45,7 @@ pub(crate) fn traffic_features(spec: &Tree) -> Result<Option<Traffic>, String> {
 }
 
 /// Checks buffers.
-pub(super) fn connection(spec: &Tree) -> Result<(), String> {
+pub(crate) fn connection(spec: &Tree) -> Result<(), String> {
     let limit = spec.at(&["connection", "bufferLimit"]);
     if limit.is_null() {
         return Ok(());
@@ -58,7 +58,7 @@ pub(super) fn connection(spec: &Tree) -> Result<(), String> {
 }
 
 /// Checks load balancing.
-pub(super) fn load_balancer(spec: &Tree) -> Result<(), String> {
+pub(crate) fn load_balancer(spec: &Tree) -> Result<(), String> {
     let balancer = spec.get("loadBalancer");
     let size = balancer.at(&["consistentHash", "tableSize"]);
     let is_wrong = balancer.get("type").is("ConsistentHash") && !size.is_null() && (size.int() > LARGEST_TABLE || !is_prime(size.int()));
@@ -70,7 +70,7 @@ fn is_prime(number: i64) -> bool {
 }
 
 /// Checks HTTP/2.
-pub(super) fn http2(spec: &Tree) -> Result<(), String> {
+pub(crate) fn http2(spec: &Tree) -> Result<(), String> {
     let http2 = spec.get("http2");
     let mut errors = Vec::new();
     for (field, name) in [("initialStreamWindowSize", "InitialStreamWindowSize"), ("initialConnectionWindowSize", "InitialConnectionWindowSize")] {
@@ -91,7 +91,7 @@ pub(super) fn http2(spec: &Tree) -> Result<(), String> {
 }
 
 /// Checks retries, and sorts what they are for.
-pub(super) fn retry(written: &Tree) -> Result<Tree, String> {
+pub(crate) fn retry(written: &Tree) -> Result<Tree, String> {
     if written.is_null() {
         return Ok(Tree::NULL);
     }
@@ -128,7 +128,7 @@ fn sort(list: &mut Tree, order: impl Fn(&Tree, &Tree) -> core::cmp::Ordering) {
 }
 
 /// Returns a quantity as it is written.
-pub(super) fn quantity_text(of: &Tree) -> String {
+pub(crate) fn quantity_text(of: &Tree) -> String {
     match &of.value {
         Plain::Int(value) => format!("{value}"),
         Plain::Float(value) => format!("{value}"),

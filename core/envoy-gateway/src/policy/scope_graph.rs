@@ -1,77 +1,11 @@
-//! Scopes of policies, which of them lie in which, and how messages name them. Does not attach policies; see `attach`.
+//! Which scopes of policies lie in which, and how messages name them. Does not attach policies; see `attach`.
 
 use super::super::cluster::Name;
-use super::super::translate::context::RouteKind;
+use super::super::context::{Level, Scope};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_text::Str;
-
-/// What kind of scope it is. The order is that of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Gateway,
-    GatewayListener,
-    ListenerSet,
-    ListenerSetListener,
-    Route(RouteKind),
-    RouteRule(RouteKind),
-}
-
-/// A part of a Gateway's configuration that a policy can be for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Scope {
-    pub(super) level: Level,
-    pub(super) name: Name,
-    /// The listener or rule; empty for a whole object.
-    pub(super) section: Str,
-}
-
-impl Scope {
-    fn new(level: Level, name: &Name, section: &str) -> Self {
-        Self { level, name: name.clone(), section: Str::new(section) }
-    }
-
-    /// Returns the scope of a Gateway, or of one of its listeners.
-    pub(super) fn gateway(name: &Name, listener: Option<&str>) -> Self {
-        let level = if listener.is_some() { Level::GatewayListener } else { Level::Gateway };
-        Self::new(level, name, listener.unwrap_or_default())
-    }
-
-    /// Returns the scope of a ListenerSet or one of its listeners.
-    pub(super) fn listener_set(name: &Name, listener: Option<&str>) -> Self {
-        let level = if listener.is_some() { Level::ListenerSetListener } else { Level::ListenerSet };
-        Self::new(level, name, listener.unwrap_or_default())
-    }
-
-    /// Returns the scope of a route or one of its rules.
-    pub(super) fn route(kind: RouteKind, name: &Name, rule: Option<&str>) -> Self {
-        let level = if rule.is_some() { Level::RouteRule(kind) } else { Level::Route(kind) };
-        Self::new(level, name, rule.unwrap_or_default())
-    }
-
-    /// Returns the scope of an object of this kind, or of one of its sections; `None` if policies cannot be for this kind.
-    pub(super) fn named(kind: &str, name: &Name, section: Option<&str>) -> Option<Self> {
-        const ROUTES: [RouteKind; 5] = [RouteKind::Http, RouteKind::Grpc, RouteKind::Tls, RouteKind::Tcp, RouteKind::Udp];
-        match kind {
-            "Gateway" => Some(Self::gateway(name, section)),
-            "ListenerSet" => Some(Self::listener_set(name, section)),
-            _ => ROUTES.into_iter().find(|route| route.name() == kind).map(|route| Self::route(route, name, section)),
-        }
-    }
-
-    /// Returns the scope of the whole object.
-    fn object(&self) -> Self {
-        let level = match self.level {
-            Level::GatewayListener => Level::Gateway,
-            Level::ListenerSetListener => Level::ListenerSet,
-            Level::RouteRule(kind) => Level::Route(kind),
-            whole => whole,
-        };
-        Self::new(level, &self.name, "")
-    }
-}
 
 /// The scopes that have their own policies, by their parent scopes.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +87,9 @@ pub(super) fn format(scopes: &BTreeSet<Scope>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::context::RouteKind;
     use super::*;
+    use chancery_text::Str;
 
     #[test]
     fn gateway_lists_all_policies_below_it() {

@@ -1,7 +1,8 @@
-//! The policies in force, by what they are for, and which of them count for a route. Does not attach them; see `attach`.
+//! The policies in force, by what they are for, and which of them count for a route. Does not attach them; see `policy`.
 
 use super::super::cluster::Name;
-use super::super::translate::context::{RouteKind, Translator};
+use super::super::status::PolicyStatuses;
+use super::route_kind::RouteKind;
 use super::scope::Scope;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -24,36 +25,31 @@ pub(crate) struct InForce {
     listeners: BTreeMap<Str, ListenerName>,
 }
 
+/// What a listener belongs to.
 #[derive(Clone, Debug)]
-struct ListenerName {
-    gateway: Name,
-    set: Option<Name>,
-    name: Str,
+pub(crate) struct ListenerName {
+    pub(crate) gateway: Name,
+    pub(crate) set: Option<Name>,
+    pub(crate) name: Str,
 }
 
 impl InForce {
     /// Notes that a policy of a kind is for this scope.
-    pub(super) fn put(&mut self, kind: &'static str, scope: Scope, policy: ObjectId) {
+    pub(crate) fn put(&mut self, kind: &'static str, scope: Scope, policy: ObjectId) {
         self.by_scope.entry((kind, scope)).or_insert(policy);
     }
 
     /// Notes that a policy is merged into one of a wider scope.
-    pub(super) fn merge(&mut self, own: ObjectId, wide: ObjectId) {
+    pub(crate) fn merge(&mut self, own: ObjectId, wide: ObjectId) {
         self.merged.insert((own, wide));
     }
 
-    /// Adds what a class has, without policies that are not accepted anywhere.
-    pub(crate) fn add(&mut self, t: &mut Translator<'_>) {
-        let of_class = core::mem::take(&mut t.in_force);
-        let is_accepted = |id: &ObjectId| t.policies.get(id).is_some_and(|status| status.ancestors.iter().any(|(_, of)| of.is("Accepted", true)));
+    /// Adds the policies of a class that are accepted somewhere, and the class's listeners by their names in the model.
+    pub(crate) fn add(&mut self, of_class: InForce, statuses: &PolicyStatuses, listeners: impl Iterator<Item = (Str, ListenerName)>) {
+        let is_accepted = |id: &ObjectId| statuses.get(id).is_some_and(|status| status.ancestors.iter().any(|(_, of)| of.is("Accepted", true)));
         self.by_scope.extend(of_class.by_scope.into_iter().filter(|(_, policy)| is_accepted(policy)));
         self.merged.extend(of_class.merged);
-        for gateway in &t.gateways {
-            for listener in &gateway.listeners {
-                let name = ListenerName { gateway: gateway.name(), set: listener.set_name.clone(), name: listener.name.clone() };
-                self.listeners.insert(listener.ir_name.clone(), name);
-            }
-        }
+        self.listeners.extend(listeners);
     }
 
     /// Returns the policies that count for a route, by kind.
