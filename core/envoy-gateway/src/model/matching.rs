@@ -1,4 +1,4 @@
-//! Holds comparisons of texts and addresses.
+//! Holds comparisons of strings and of ranges of addresses.
 
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
