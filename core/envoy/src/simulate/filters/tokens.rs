@@ -51,12 +51,16 @@ pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_,
     match holds(requirement, &of.providers, &[], stage) {
         Token::Fine => Verdict::passes("requires no token for this request"),
         Token::Fails(why) => missing_credential_answer(why, first_provider(requirement).and_then(|name| of.providers.get(name)).map(credential)),
-        Token::Decides(provider) => match of.providers.get(&provider).and_then(keys_of) {
-            Some(cluster) => {
-                query_service(filter, Some(cluster), &format!("has the key of the token of {provider}, and the token is valid"), Some(401))
+        Token::Decides(name) => {
+            let provider = of.providers.get(&name);
+            let issuer = provider.map_or(&*name, |provider| issuer(&name, provider));
+            match provider.and_then(keys_of) {
+                Some(cluster) => {
+                    query_service(filter, Some(cluster), &format!("has the key of the token of {issuer}, and the token is valid"), Some(401))
+                }
+                None => Verdict::asks(filter, format!("the token of {issuer} is valid"), Some(401)),
             }
-            None => Verdict::asks(filter, format!("the token of {provider} is valid"), Some(401)),
-        },
+        }
     }
 }
 
@@ -193,11 +197,17 @@ fn holds(of: &JwtRequirement, providers: &Providers, siblings: &[&str], stage: &
 
 fn by_provider(name: &str, providers: &Providers, stage: &Stage<'_, '_>) -> Token {
     let Some(provider) = providers.get(name) else { return Token::Fails(format!("there is no provider {name}")) };
+    let issuer = issuer(name, provider);
     match token(provider, stage) {
-        None => Token::Fails(format!("a token of {name} is required, and the request has none")),
-        Some(token) if !is_token(token) => Token::Fails(format!("a token of {name} is required, and what the request has is not a token")),
+        None => Token::Fails(format!("a token of {issuer} is required, and the request has none")),
+        Some(token) if !is_token(token) => Token::Fails(format!("a token of {issuer} is required, and what the request has is not a token")),
         Some(_) => Token::Decides(name.into()),
     }
+}
+
+/// Who issues the tokens of a provider: controllers make up names of providers, but users know the issuer.
+fn issuer<'p>(name: &'p str, provider: &'p JwtProvider) -> &'p str {
+    if provider.issuer.is_empty() { name } else { &provider.issuer }
 }
 
 /// Returns the token from the places where a provider expects it.
