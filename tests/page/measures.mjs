@@ -15,7 +15,8 @@ export const measures = () => {
     if (box.width < 1 || box.height < 1 || box.bottom < 0 || box.top > innerHeight) continue;
     const scale = element instanceof SVGElement ? element.getScreenCTM().a : 1;
     const size = parseFloat(getComputedStyle(element).fontSize) * scale;
-    if (size < smallest - 0.01) found.small.push(`${said(element)} (${size.toFixed(1)} px)`);
+    // Text of size 0 is hidden: an icon replaces it.
+    if (size > 0 && size < smallest - 0.01) found.small.push(`${said(element)} (${size.toFixed(1)} px)`);
     const style = getComputedStyle(element);
     const isCut = element.scrollWidth > element.clientWidth + 1 && ["hidden", "clip"].includes(style.overflowX) && style.display !== "inline";
     if (isCut && style.textOverflow !== "ellipsis") found.cut.push(said(element));

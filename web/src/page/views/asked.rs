@@ -171,7 +171,7 @@ fn Consequences(app: App) -> impl IntoView {
     let suggested = move || {
         let others = app.requests.suggested.get().into_iter().skip(1).map(suggest).collect::<Vec<_>>();
         let label = if others.is_empty() { "Edit the YAML to see which requests change." } else { "Try: " };
-        view! { <p class="consequences"><span>{label}</span>{others}</p> }
+        view! { <p class="consequences" role="region" aria-label="Requests to try"><span>{label}</span>{others}</p> }
     };
     // The line always has the same height, so that nothing below it moves.
     move || match found.get() {
