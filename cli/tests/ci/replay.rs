@@ -70,7 +70,7 @@ fn replay_writes_one_html_file() {
     folder.write("a.log", log().as_bytes());
     let run = folder.run(&["replay", "a.log", "--before", "before.yaml", "--after", "after.yaml", "--format", "html"]);
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(run.out.starts_with("<!doctype html>") && run.out.contains("25 % of 4 requests are answered the same"), "{}", run.out);
+    assert!(run.out.starts_with("<!doctype html>") && run.out.contains("25% of 4 requests are answered the same"), "{}", run.out);
     assert!(run.out.contains("Requests that change") && !run.out.contains("secret") && !run.out.contains("<script"), "{}", run.out);
 }
 

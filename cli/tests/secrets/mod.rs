@@ -1,7 +1,7 @@
 //! Tests that no command prints a secret of its input, and that an input without resources is refused.
 
 use super::{Folder, Run};
-use chancery_tests::leaks;
+use chancery_tests::leaks::{self, Leak};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -145,11 +145,24 @@ fn secrets_tests_cover_every_command() {
 /// Set `CHANCERY_LEAK_EVERY` to 1 to run every command with every input.
 #[test]
 fn values_of_secrets_are_in_no_output() {
-    let mut found = Vec::new();
-    let mut runs = 0_usize;
-    let commands = in_every_format(&Folder::new());
     let every = std::env::var("CHANCERY_LEAK_EVERY").ok().and_then(|every| every.parse().ok()).unwrap_or(EVERY);
-    for (number, leak) in leaks::all().iter().enumerate() {
+    let commands = in_every_format(&Folder::new());
+    let leaks: Vec<(usize, Leak)> = leaks::all().into_iter().enumerate().collect();
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let parts = leaks.chunks(leaks.len().div_ceil(threads));
+    let results: Vec<(usize, Vec<String>)> = std::thread::scope(|scope| {
+        let running: Vec<_> = parts.map(|part| scope.spawn(|| run_commands(part, &commands, every))).collect();
+        running.into_iter().map(|part| part.join().expect("a thread without panic")).collect()
+    });
+    let runs: usize = results.iter().map(|(runs, _)| runs).sum();
+    let found: Vec<String> = results.into_iter().flat_map(|(_, found)| found).collect();
+    assert!(runs > 1000 && found.is_empty(), "{} of {runs} leak:\n{}", found.len(), found.join("\n"));
+}
+
+/// Runs commands with inputs. Returns how many ran, and the secrets that they printed.
+fn run_commands(leaks: &[(usize, Leak)], commands: &[Vec<String>], every: usize) -> (usize, Vec<String>) {
+    let (mut runs, mut found) = (0, Vec::new());
+    for (number, leak) in leaks {
         let folder = Folder::with(&[
             ("in.yaml", leak.text.as_str()),
             ("other.yaml", OTHER),
@@ -174,7 +187,7 @@ fn values_of_secrets_are_in_no_output() {
             found.extend(leak.found_in(&all(&run)).map(|what| format!("{}: {command:?}: {what}", leak.name)));
         }
     }
-    assert!(runs > 1000 && found.is_empty(), "{} of {runs} leak:\n{}", found.len(), found.join("\n"));
+    (runs, found)
 }
 
 /// Each input runs with one of this many commands.

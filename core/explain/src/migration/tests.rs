@@ -194,6 +194,6 @@ fn shares_of_one_cluster_are_compared_by_service() {
     assert!(rows(&found, "service").is_empty(), "{found:#?}");
     let all = rows(&found, "weights");
     let [row] = all[..] else { panic!("one row is expected: {all:#?}") };
-    let (before, after) = ("shop/api:8080 (80 %), shop/next:8080 (20 %)", "shop/api:8080 (90 %), shop/next:8080 (10 %)");
+    let (before, after) = ("shop/api:8080 (80%), shop/next:8080 (20%)", "shop/api:8080 (90%), shop/next:8080 (10%)");
     assert_eq!((row.before.value.as_str(), row.after.value.as_str()), (before, after));
 }
