@@ -5,7 +5,8 @@
 
 use crate::Failure;
 use crate::event::{Event, Events, Server};
-use crate::serve::Servers;
+use crate::port::{Move, Port};
+use crate::servers::Servers;
 use crate::worker::build::Build;
 use crate::xds::snapshot::Resources;
 use chancery_core::backend::envoy::v3::Service;
@@ -15,61 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, mpsc as ack};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 /// The ports that servers move to: no controller or Envoy that we follow uses these.
 const RANGE: std::ops::RangeInclusive<u16> = 8100..=8442;
 /// How long a server may take to free its port.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A server's new listener, and the channel that reports that the old one is closed.
-type Move = (std::net::TcpListener, ack::Sender<()>);
-
-/// The port of a server.
-#[derive(Debug)]
-pub struct Port {
-    listener: TcpListener,
-    moves: mpsc::Receiver<Move>,
-}
-
-impl Port {
-    /// A port that never moves.
-    #[must_use]
-    pub fn fixed(listener: TcpListener) -> Self {
-        Self { listener, moves: mpsc::channel(1).1 }
-    }
-
-    /// Whether only this machine reaches it.
-    #[must_use]
-    pub fn is_local(&self) -> bool {
-        self.listener.local_addr().is_ok_and(|address| address.ip().is_loopback())
-    }
-
-    /// Returns the listener of a server that never moves.
-    #[must_use]
-    pub fn into_listener(self) -> TcpListener {
-        self.listener
-    }
-
-    /// Accepts the next connection, on this port or on the one that the server moves to.
-    ///
-    /// # Errors
-    ///
-    /// Too many files are open, or the connection ended at once. Later connections may succeed.
-    pub async fn accept(&mut self) -> std::io::Result<TcpStream> {
-        loop {
-            tokio::select! {
-                Some((listener, moved)) = self.moves.recv() => {
-                    self.listener = TcpListener::from_std(listener)?;
-                    // The sender may have stopped waiting.
-                    let _ = moved.send(());
-                }
-                accepted = self.listener.accept() => return accepted.map(|(stream, _)| stream),
-            }
-        }
-    }
-}
 
 /// A server that can move.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! Runs `chancery serve`: starts its parts, and ends them together. If one part fails, the process ends instead of serving half.
 
 use crate::Failure;
-use crate::address::Address;
 use crate::admission::{Admission, Reviewer};
 use crate::arm::apply::{self, Allowed};
 use crate::arm::plan::Fingerprint;
@@ -14,13 +13,14 @@ use crate::http::{self, HttpServer};
 use crate::ports::{self, Ports};
 use crate::proxies::Proxies;
 use crate::proxies::file::ProxyFile;
+pub use crate::servers::Servers;
 use crate::sources::Source;
 use crate::worker::build::{Build, withheld_events};
 use crate::xds::clients::{Clients, Rejected};
 use crate::xds::identity::Identities;
 use crate::xds::server::Xds;
 use crate::xds::snapshot::Snapshot;
-use crate::xds::tls::{Files, Tls};
+use crate::xds::tls::Tls;
 use chancery_core::backend::envoy::v3::Service;
 use chancery_core::compilation::Serving;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,37 +28,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-
-/// The servers' settings.
-#[derive(Clone, Debug)]
-pub struct Servers {
-    /// The address for Envoys.
-    pub xds: Address,
-    /// The address of the page, the API and metrics.
-    pub diagnostics: Address,
-    /// The address for snapshots of the inputs.
-    pub snapshots: Address,
-    /// The address for snapshots without key material.
-    pub public_snapshots: Address,
-    /// The address for readiness checks.
-    pub ready: Address,
-    /// Certificates of the xDS server.
-    pub tls: Option<Files>,
-    /// Whether snapshots have key material. Public ones never do.
-    pub with_secrets: bool,
-    /// The token that requests from other machines need.
-    pub token: Option<String>,
-    /// The file of proxies, and of what certificates give access to.
-    pub proxies: Option<std::path::PathBuf>,
-    /// Whether one Envoy per gateway receives each change first.
-    pub canary: bool,
-    /// How long Envoys keep resources without a heartbeat of this server; `None` means without a limit.
-    pub ttl: Option<Duration>,
-    /// The playground, if this program has it. It replaces the plain page.
-    pub page: Option<http::playground::Files>,
-    /// The webhook that reviews objects before the API server stores them.
-    pub admission: Option<Admission>,
-}
 
 /// How a cluster is written.
 #[derive(Clone, Debug)]

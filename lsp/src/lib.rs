@@ -9,6 +9,7 @@ mod client;
 mod compiling;
 mod completion;
 mod context;
+mod conversion;
 mod diagnostics;
 mod documents;
 mod folder;

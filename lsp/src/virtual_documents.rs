@@ -99,7 +99,7 @@ pub fn content(context: &Context, params: Value) -> Answer {
     }
     let Some(analysis) = context.analysis.as_deref() else { return Err("The workspace is not compiled yet".into()) };
     let text = match query["what"].as_str() {
-        Some(what) => crate::actions::converted(analysis, what, name)?,
+        Some(what) => crate::conversion::converted(analysis, what, name)?,
         None => part(analysis, &query)?,
     };
     Ok(json!({ "text": analysis.redacted(&text) }))

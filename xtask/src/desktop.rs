@@ -1,7 +1,7 @@
 //! Runs `cargo xtask desktop`: builds and opens the desktop window. Installs what it needs on Debian.
 
 use crate::shell::{cargo, program, root, run as call, show, target, timed, works};
-use crate::{package, page, setup};
+use crate::{page, setup};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -72,15 +72,14 @@ pub fn smoke(window: &Path) -> Result<(), String> {
     call(drive(window, "folder").env_remove("CHANCERY_TAURI_DRIVER"))
 }
 
-/// Tests the window's Debian package: size, start time and idle CPU.
-pub fn installed() -> Result<(), String> {
+/// Tests the window that a Debian package installs: size, start time and idle CPU.
+pub fn installed(package: &Path) -> Result<(), String> {
     setup::window()?;
     setup::web_driver()?;
-    let package = package::window(page::Purpose::Publish, "release")?;
     let is_root = works("test", &["-w", "/var/lib/dpkg"]);
     let tree = target().join("debian/installed");
     let window = if is_root {
-        call(program("dpkg").arg("--install").arg(&package))?;
+        call(program("dpkg").arg("--install").arg(package))?;
         PathBuf::from("/usr/bin/chancery-desktop")
     } else {
         println!("Without root it is unpacked, not installed.");

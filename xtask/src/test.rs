@@ -13,7 +13,7 @@
 
 use crate::lint::{self, with_clippy};
 use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
-use crate::{desktop, editor, packages, page, setup, tidy};
+use crate::{desktop, editor, package, packages, page, setup, tidy};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -398,7 +398,8 @@ fn in_window(tests: fn(&Path) -> Result<(), String>) -> Result<Ended, String> {
 
 /// Tests the window that its package installs.
 fn installed() -> Result<Ended, String> {
-    desktop::installed()?;
+    setup::window()?;
+    desktop::installed(&package::window(page::Purpose::Publish, "release")?)?;
     Ok(Ended::Passed)
 }
 

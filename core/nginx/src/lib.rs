@@ -11,5 +11,6 @@ pub mod directive;
 pub mod location;
 mod location_template;
 pub mod refusal;
+mod shared_directives;
 pub mod simulate;
 pub mod template;

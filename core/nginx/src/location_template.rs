@@ -4,7 +4,7 @@
 
 use crate::directive::Directive;
 use crate::location;
-use crate::template::{REWRITE_LUA, cors, proxy_ssl_trust, snippet};
+use crate::shared_directives::{REWRITE_LUA, cors, proxy_ssl_trust, snippet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

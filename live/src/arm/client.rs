@@ -2,11 +2,12 @@
 //! decide about changes; see `apply`.
 
 use super::Pace;
+use super::answer::Answer;
 use super::credentials::Login;
 use super::id::GatewayId;
 use super::metrics::Metrics;
 use super::operation::{Next, Operation};
-use super::transport::{Answer, Transport};
+use super::transport::Transport;
 use super::trouble::{Kind, Trouble};
 use http_body_util::Full;
 use hyper::body::Bytes;

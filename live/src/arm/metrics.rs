@@ -1,6 +1,6 @@
 //! Counts requests to Azure and changes there, for `/metrics`.
 
-use super::transport::Answer;
+use super::answer::Answer;
 use super::trouble::Trouble;
 use crate::worker::metrics::{Number, counter, gauge};
 use std::sync::Arc;

@@ -17,6 +17,7 @@
 //!
 //! Only [`apply`] sends changes to Azure. No token, secret or key appears in an error, an event or a log line.
 
+pub mod answer;
 pub mod apply;
 pub mod certificates;
 pub mod client;

@@ -5,7 +5,7 @@
 //! operation. With 202 and `Location`, that URL answers 202 until the operation is done. Otherwise it returns the
 //! resource, whose `provisioningState` is the state.
 
-use super::transport::Answer;
+use super::answer::Answer;
 use super::trouble::{Kind, Trouble, words};
 use serde_json::Value;
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! Sends one HTTP request, and returns its answer. Does not follow redirects, because they would carry a token along.
 
+use super::answer::Answer;
 use super::trouble::{Kind, Trouble};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
@@ -8,32 +9,12 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use serde_json::Value;
 use std::time::Duration;
 
 /// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The largest body that is read, in bytes.
 const LARGEST: usize = 64 << 20;
-
-#[derive(Clone, Debug, Default)]
-pub struct Answer {
-    pub status: u16,
-    pub retry_after: Option<Duration>,
-    /// The URL for the state of an operation.
-    pub operation: Option<String>,
-    /// The URL for the outcome of an operation.
-    pub location: Option<String>,
-    pub body: Vec<u8>,
-}
-
-impl Answer {
-    /// Returns the body as JSON, or null if it is not JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_default()
-    }
-}
 
 /// Sends requests.
 #[derive(Clone, Debug)]

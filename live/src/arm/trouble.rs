@@ -1,7 +1,7 @@
 //! Sorts failures of Azure by their remedy. Messages contain no tokens or secrets: the code that creates a failure
 //! removes them.
 
-use super::transport::Answer;
+use super::answer::Answer;
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 
 use crate::Failure;
 use crate::connection_table::{ConnectionTable, Limits};
-use crate::ports::Port;
+use crate::port::Port;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper::service::Service;

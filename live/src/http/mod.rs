@@ -28,7 +28,7 @@ mod views;
 use crate::Failure;
 use crate::event::{Events, Server};
 use crate::feed::Feed;
-use crate::ports::Port;
+use crate::port::Port;
 use crate::proxies::Proxies;
 use crate::sources::States;
 use crate::worker::build::Build;

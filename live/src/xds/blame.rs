@@ -3,8 +3,8 @@
 //! Envoy describes a rejection in prose. The blamed resources are the resources of the response whose names appear in
 //! the message, or all if none appears.
 
+use super::message::Verdict;
 use super::snapshot::Snapshot;
-use super::stream::Verdict;
 use crate::event::Place;
 use serde::Serialize;
 use std::sync::Arc;

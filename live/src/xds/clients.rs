@@ -3,8 +3,8 @@
 //! An Envoy is a node id. It may have several streams, one for each type.
 
 use super::blame::{Blamed, blame};
+use super::message::Verdict;
 use super::snapshot::Snapshot;
-use super::stream::Verdict;
 use crate::event::{EnvoyState, Event, Events};
 use crate::lock;
 use crate::log_limit::LogLimit;

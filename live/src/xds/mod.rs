@@ -21,8 +21,10 @@
 pub mod blame;
 pub mod clients;
 pub mod connection;
+mod encoded_list;
 pub mod harness;
 pub mod identity;
+pub mod message;
 pub mod peer;
 pub mod server;
 pub mod snapshot;

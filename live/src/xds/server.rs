@@ -6,9 +6,10 @@
 use super::clients::{Clients, Connected, Node};
 use super::connection::Connection;
 use super::identity::{Grant, Identities};
+use super::message::Request;
 use super::peer::Peer;
 use super::snapshot::Snapshot;
-use super::stream::{Request, Stream};
+use super::stream::Stream;
 use super::subscription::WILDCARD;
 use super::tls::Tls;
 use super::token::{self, Tokens, Verdict};

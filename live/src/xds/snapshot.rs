@@ -2,7 +2,7 @@
 //!
 //! Snapshots share resources: if two differ in one route, they share all bytes except the bytes of its table.
 
-use super::wire::{EncodedList, ListForm};
+use super::encoded_list::{EncodedList, ListForm};
 use crate::lock;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use std::collections::BTreeMap;

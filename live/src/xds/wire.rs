@@ -4,7 +4,8 @@
 //! made when the connection needs them, and large contents are shared. Streams that send all resources of a set at the
 //! same time share the encoded pieces, too.
 
-use super::stream::{Protocol, Request, Response};
+use super::encoded_list::EncodedList;
+use super::message::{Protocol, Request, Response};
 use axum::body::Bytes;
 use chancery_core::backend::envoy::v3::Encoded;
 use envoy_types::pb::envoy::config::core::v3 as base;
@@ -17,7 +18,6 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len};
 use prost::{Message, Name};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
@@ -102,23 +102,6 @@ impl Wire for Delta {
     }
 }
 
-/// The variant of the protocol and the time to live, which affect the bytes of resources.
-pub(super) type ListForm = (bool, Option<Duration>);
-
-/// The resources of a response as bytes, in pieces.
-#[derive(Debug)]
-pub(super) struct EncodedList {
-    pieces: Vec<Bytes>,
-    length: usize,
-}
-
-impl EncodedList {
-    fn new(of: &Response, wrapped: bool) -> Self {
-        let pieces: Vec<Bytes> = pieces(of.clone(), wrapped, Vec::new()).collect();
-        Self { length: pieces.iter().map(Bytes::len).sum(), pieces }
-    }
-}
-
 /// A response for sending: the bytes before its resources, and the resources.
 pub(super) struct Outgoing {
     /// The prefix of gRPC, and all fields except the resources.
@@ -134,7 +117,7 @@ impl Outgoing {
     pub(super) fn new<W: Wire>(of: Response) -> Result<Self, Status> {
         let (wrapped, frame) = (W::is_wrapped(&of), W::frame(&of));
         let whole = of.whole.as_ref().filter(|_| !of.heartbeat);
-        let shared = whole.map(|whole| whole.encoded((of.is_delta, of.ttl), || EncodedList::new(&of, wrapped)));
+        let shared = whole.map(|whole| whole.encoded((of.is_delta, of.ttl), || EncodedList::new(pieces(of.clone(), wrapped, Vec::new()).collect())));
         let resources = match &shared {
             Some(shared) => shared.length,
             None => of.resources.iter().map(|resource| before(&of, resource, wrapped).len() + content_len(&of, resource)).sum(),
@@ -297,6 +280,7 @@ mod tests {
     use super::*;
     use crate::xds::snapshot::Resources;
     use chancery_core::backend::envoy::v3::Fingerprint;
+    use std::time::Duration;
 
     fn response(is_delta: bool, ttl: Option<Duration>, heartbeat: bool) -> Response {
         let resource = |name: &str, size: usize| {

@@ -8,6 +8,7 @@
 use super::matcher::takes;
 use super::request::Headers;
 use super::simulation::HeaderChange;
+use super::start_line::Start;
 use crate::emit::pb;
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
@@ -16,29 +17,6 @@ use chancery_base::substitution::{self, Command};
 use pb::base::HeaderValueOption;
 use pb::base::header_value_option::HeaderAppendAction;
 use pb::mutation::{HeaderMutation, header_mutation::Action};
-
-/// The start line of a request: in HTTP/2, pseudo-headers.
-#[derive(Clone, Copy)]
-pub(super) struct Start<'a> {
-    pub(super) method: &'a str,
-    pub(super) authority: &'a str,
-    pub(super) scheme: &'a str,
-    /// Including the query.
-    pub(super) path: &'a str,
-}
-
-impl<'a> Start<'a> {
-    /// Returns a part by its header name, in lower case. `host` is another name for `:authority`.
-    pub(super) fn header(&self, name: &str) -> Option<&'a str> {
-        match name {
-            ":method" => Some(self.method),
-            ":authority" | "host" => Some(self.authority),
-            ":path" => Some(self.path),
-            ":scheme" => Some(self.scheme),
-            _ => None,
-        }
-    }
-}
 
 /// The header changes of one level.
 pub(super) struct Level<'a> {
@@ -188,7 +166,8 @@ pub(super) fn mutate_each(
 
 #[cfg(test)]
 mod tests {
-    use super::{Headers, Start, Values};
+    use super::super::start_line::Start;
+    use super::{Headers, Values};
 
     #[test]
     fn unknown_formatters_are_kept() {

@@ -4,10 +4,11 @@
 //! route; see `run`.
 
 use super::connection::contains;
-use super::headers::{Start, Values, mutate_each};
+use super::headers::{Values, mutate_each};
 use super::path;
 use super::request::{Headers, Protocol, Request, host_of, port_of};
 use super::simulation::{HeaderChange, RoutedRequest};
+use super::start_line::Start;
 use crate::emit::pb;
 use alloc::borrow::ToOwned;
 use alloc::format;

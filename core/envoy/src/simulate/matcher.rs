@@ -5,10 +5,10 @@
 //!
 //! Does not choose among routes; see `run`.
 
-use super::headers::Start;
 use super::path::{split, without_query};
 use super::request::Headers;
 use super::simulation::{FRACTION, Failed};
+use super::start_line::Start;
 use super::table::Patterns;
 use crate::emit::pb;
 use alloc::borrow::{Cow, ToOwned};

@@ -24,6 +24,7 @@ mod path;
 mod request;
 mod run;
 mod simulation;
+mod start_line;
 mod table;
 mod upstream;
 mod written;

@@ -10,7 +10,6 @@ use super::scope::Scope;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
-use chancery_text::base64;
 
 /// A refusal of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +23,6 @@ impl Refusal {
     fn of(status: u16) -> Self {
         Self { status, challenge: None }
     }
-}
-
-/// Returns the user of an `Authorization` header.
-pub fn user(header: &str) -> String {
-    let packed = header.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")).map(|(_, packed)| packed.trim());
-    let bytes = packed.and_then(base64::decode).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    text.split_once(':').map(|(user, _)| user.to_string()).unwrap_or_default()
 }
 
 /// The results of requests that affect later requests.

@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Nginx, Upstream};
 use chancery_text::Str;
 use core::net::IpAddr;
-use hashbrown::HashMap;
 use md5::{Digest as _, Md5};
 use sha1::Sha1;
 
@@ -29,30 +28,6 @@ pub fn address_of(nginx: &Nginx, name: &str) -> Option<String> {
     let hash = Sha1::digest(name.as_bytes());
     let byte = |at: usize| u32::from(hash.get(at).copied().unwrap_or_default());
     Some(format!("10.200.{}.{}", byte(0), 1 + byte(1) % 254))
-}
-
-/// The upstreams by name.
-#[derive(Debug, Default)]
-pub struct UpstreamIndex {
-    by_name: HashMap<Str, usize>,
-    /// Whether every upstream has at most one endpoint.
-    pub has_single_endpoints: bool,
-}
-
-impl UpstreamIndex {
-    pub fn new(nginx: &Nginx) -> Self {
-        // The first of several upstreams with the same name is used.
-        let names = nginx.upstreams.iter().enumerate().rev();
-        Self {
-            by_name: names.map(|(at, upstream)| (upstream.name.value.clone(), at)).collect(),
-            has_single_endpoints: nginx.upstreams.iter().all(|upstream| upstream.endpoints.len() <= 1),
-        }
-    }
-
-    /// Returns the upstream with this name.
-    pub fn get<'n>(&self, nginx: &'n Nginx, name: &str) -> Option<&'n Arc<Upstream>> {
-        nginx.upstreams.get(*self.by_name.get(name)?)
-    }
 }
 
 /// An endpoint with its address or placeholder address.

@@ -1,8 +1,8 @@
 //! Holds the state of one request: its variables and the results of earlier phases.
 
-use super::balance::UpstreamIndex;
 use super::message::{Request, Response, Seen, Step, Version, World, contains, range};
 use super::pattern::{Captures, PatternCache};
+use super::upstream_index::UpstreamIndex;
 use super::uri::Target;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -237,7 +237,7 @@ impl Exchange<'_> {
                 _ => String::new(),
             },
             "ssl_server_name" => request.sni.clone().filter(|_| request.tls).unwrap_or_default(),
-            "remote_user" => super::access::user(self.header_variable("authorization").as_str()),
+            "remote_user" => super::basic_user::user(self.header_variable("authorization").as_str()),
             "block_ua" => self.blocks("block-user-agents", "user_agent"),
             "block_ref" => self.blocks("block-referers", "referer"),
             name => self.other_variable(name),

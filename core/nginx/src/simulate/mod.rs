@@ -4,6 +4,7 @@
 
 mod access;
 mod balance;
+mod basic_user;
 mod choose;
 mod content;
 mod exchange;
@@ -15,6 +16,7 @@ mod respond;
 mod rewrite;
 mod scope;
 mod tls;
+mod upstream_index;
 mod uri;
 
 pub use message::{Answer, Request, Response, Seen, Step, Version, World, read};
@@ -25,11 +27,11 @@ use crate::directive::Directive;
 use crate::template;
 use access::Counted;
 use alloc::vec::Vec;
-use balance::UpstreamIndex;
 use chancery_base::ir::nginx::{Nginx, Server};
 use choose::{ServerIndex, ServerNames};
 use core::cell::OnceCell;
 use pattern::PatternCache;
+use upstream_index::UpstreamIndex;
 
 /// Returns the server that answers requests for a host; `None` if a redirect to or from `www.` answers them.
 pub fn server_of<'n>(nginx: &'n Nginx, host: &str) -> Option<&'n Server> {

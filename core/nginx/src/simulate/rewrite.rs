@@ -5,7 +5,7 @@
 use super::exchange::Exchange;
 use super::uri::{Escape, escape};
 use crate::directive::Directive;
-use crate::template::UNREADABLE;
+use crate::shared_directives::UNREADABLE;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
