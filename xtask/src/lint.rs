@@ -11,14 +11,16 @@ pub fn with_clippy(command: &mut Command) -> &mut Command {
     command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
 }
 
-/// Builds, and fails if Clippy or the compiler warns. Includes warnings of earlier builds.
+/// Builds, and fails if Clippy, the compiler or cargo warns. Includes warnings of earlier builds, which cargo repeats.
 pub fn build(command: &mut Command) -> Result<(), String> {
     println!("$ {}", words(command));
-    let command = with_clippy(command).arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
     let failed = |error: std::io::Error| format!("cargo cannot be run: {error}");
-    let mut cargo = command.spawn().map_err(failed)?;
-    let messages = cargo.stdout.take().into_iter().flat_map(|out| BufReader::new(out).lines());
-    let warnings = messages.map_while(Result::ok).filter(|line| is_warning(line)).count();
+    let mut cargo = with_clippy(command).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let mut warnings = 0;
+    for line in cargo.stderr.take().into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok) {
+        eprintln!("{line}");
+        warnings += usize::from(is_warning(&line));
+    }
     let status = cargo.wait().map_err(failed)?;
     match warnings {
         _ if !status.success() => Err(format!("the build ends with {status}")),
@@ -28,23 +30,19 @@ pub fn build(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// Whether a message of cargo is a warning about a place in a file. A crate's last message only contains the number of warnings.
-fn is_warning(message: &str) -> bool {
-    message.contains(r#""reason":"compiler-message""#) && message.contains(r#""level":"warning""#) && !message.contains(r#""spans":[]"#)
+/// Whether a line of cargo begins a warning. The line that ends the warnings of a crate is none.
+fn is_warning(line: &str) -> bool {
+    (line.starts_with("warning: ") && !line.contains(" generated ")) || line.starts_with("warning[")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::is_warning;
 
     #[test]
-    fn lint_counts_only_warnings_with_place() {
-        let message = |level: &str, spans: &str| {
-            format!(r#"{{"reason":"compiler-message","message":{{"$message_type":"diagnostic","children":[],"level":"{level}","spans":[{spans}]}}}}"#)
-        };
-        assert!(is_warning(&message("warning", r#"{"line_start":1}"#)));
-        assert!(!is_warning(&message("warning", "")));
-        assert!(!is_warning(&message("note", r#"{"line_start":1}"#)));
-        assert!(!is_warning(r#"{"reason":"compiler-artifact","level":"warning"}"#));
+    fn lint_counts_first_lines_of_warnings() {
+        let output = "   Compiling a v0.1.0\nwarning: this loop never actually loops\n  --> a.rs:1:1\n   = note: `-W clippy::never-loop` implied\n\
+            warning: unused manifest key: package.x\nwarning: `a` (lib) generated 1 warning\n";
+        assert_eq!(output.lines().filter(|line| is_warning(line)).count(), 2);
     }
 }

@@ -62,13 +62,12 @@ impl InForce {
     /// The scopes that contain a route, narrowest first, each with its description.
     fn scopes(&self, objects: &Objects, chosen: ChosenRoute<'_>) -> Vec<(Scope, String)> {
         let mut out = Vec::new();
-        for (kind, object, path) in chosen.route.iter().filter_map(|origin| route(objects, *origin)) {
+        if let Some((kind, object, path)) = chosen.route.iter().find_map(|origin| route(objects, *origin)) {
             let name = name_of(object);
-            let rule = rule(object, &path);
             let label = format!("{} {}", kind.name(), name.1);
+            let rule = rule(object, &path);
             out.extend(rule.map(|rule| (Scope::route(kind, &name, Some(&rule)), format!("rule `{rule}` of {label}"))));
             out.push((Scope::route(kind, &name, None), label));
-            break;
         }
         if let Some(listener) = self.listener(objects, chosen) {
             let ListenerName { gateway, set, name } = listener;
