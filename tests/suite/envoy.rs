@@ -140,7 +140,7 @@ fn cases_in(corpus: &Path, one_in: usize) -> Vec<Case> {
 }
 
 /// Converts a case's options to the form that [`options`] reads, without those that only the case's scorer needs.
-fn flags_of(json: &str) -> String {
+pub fn flags_of(json: &str) -> String {
     let flags: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).expect("options.json");
     let mut words = Vec::new();
     for (key, value) in flags {

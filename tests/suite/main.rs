@@ -12,6 +12,7 @@ mod fixtures;
 mod gateways;
 mod honest;
 mod incremental;
+mod migrate;
 mod missing;
 mod order;
 mod provenance;

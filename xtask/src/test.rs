@@ -54,6 +54,7 @@ const PARTS: &[Part] = &[
     ("drift", drift),
     ("diff", diff),
     ("provenance", provenance),
+    ("migrate", migrate),
     ("apiserver", apiserver),
     ("chaos", chaos),
     ("cluster", cluster),
@@ -67,12 +68,13 @@ const PARTS: &[Part] = &[
 
 /// Parts that run only if named, because they take minutes. `page` builds the published page twice, fully optimised,
 /// and checks its size. This takes twenty minutes of one core.
-/// `browser` tests the same behaviour on a quickly built page. `drift`, `diff` and `provenance`
-/// run over the corpora; the tests include a part of each. `desktop` builds the window, which links
+/// `browser` tests the same behaviour on a quickly built page. `drift`, `diff`, `provenance` and `migrate`
+/// run over the corpora; the tests include a part of the first three. `desktop` builds the window, which links
 /// the system's web view. `package` builds and installs the window's package, `packages` those of the command line.
 /// `consul` builds a Consul agent with Go, which takes minutes the first time. `live` causes failures of a server with a real Envoy.
 /// `editor` installs VS Code for browsers, which is large.
-const NAMED: [&str; 12] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package", "packages", "editor"];
+const NAMED: [&str; 13] =
+    ["chaos", "browser", "page", "drift", "diff", "provenance", "migrate", "consul", "live", "desktop", "package", "packages", "editor"];
 
 /// Parts that run in parallel with the parts before them.
 const BESIDE: [&str; 2] = ["apiserver", "no_std"];
@@ -321,6 +323,14 @@ fn diff() -> Result<Ended, String> {
 /// Checks the origin of each value and the results of each line, over the corpora.
 fn provenance() -> Result<Ended, String> {
     over_corpora("provenance::", "CHANCERY_PROVENANCE", "400")
+}
+
+/// Replays the recorded requests of a real nginx on converted Ingresses in a real Envoy.
+fn migrate() -> Result<Ended, String> {
+    if setup::envoy().is_err() {
+        return Ok(Ended::Skipped("there is no Envoy".into()));
+    }
+    over_corpora("migrate::", "CHANCERY_MIGRATE", "200")
 }
 
 /// Builds the API server of a later part, and Helm, with Go, so that its modules compile during other work.

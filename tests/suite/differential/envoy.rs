@@ -213,12 +213,17 @@ impl Envoy {
     /// Sends a request with the HTTP version that it names. Returns `None` if the request could not be sent.
     pub fn ask(&self, request: &Request) -> Option<Answer> {
         match request.protocol {
-            Protocol::Http1 => Self::ask_by_http1(request),
+            Protocol::Http1 => Self::ask_by_http1(request, &[]),
             Protocol::Http2 => http2::ask(request),
         }
     }
 
-    fn ask_by_http1(request: &Request) -> Option<Answer> {
+    /// Sends a request with a body by HTTP/1.1.
+    pub fn send(&self, request: &Request, body: &[u8]) -> Option<Answer> {
+        Self::ask_by_http1(request, body)
+    }
+
+    fn ask_by_http1(request: &Request, body: &[u8]) -> Option<Answer> {
         let mut stream = TcpStream::connect(("127.0.0.1", u16::try_from(request.port?).ok()?)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
         let mut text = format!("{} {} HTTP/1.1\r\nhost: {}\r\n", request.method, request.path, request.authority);
@@ -227,6 +232,8 @@ impl Envoy {
         }
         text.push_str("connection: close\r\n\r\n");
         stream.write_all(text.as_bytes()).ok()?;
+        // A refused body may not be read to its end.
+        let _ = stream.write_all(body);
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -294,7 +301,7 @@ fn serve(mut stream: TcpStream) {
         }
         let (line, headers) = lines(&head);
         let length: usize = first(&headers, "content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-        let mut body = vec![0; length.min(1 << 20)];
+        let mut body = vec![0; length.min(1 << 24)];
         if reader.read_exact(&mut body).is_err() {
             return;
         }
