@@ -80,12 +80,30 @@ fn text<'v>(of: &'v Value, key: &str) -> Option<&'v str> {
     of.get(key).and_then(Value::as_str)
 }
 
+/// The names of upstreams with a port's name, each with the name that has the port's number.
+fn numbered_upstreams(compilation: &Compilation) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    for object in compilation.objects.iter().filter(|object| *object.key.kind == *"Service") {
+        let service = format!("{}-{}", object.key.namespace.as_deref().unwrap_or("default"), object.key.name);
+        let ports = object.root.at(&["spec", "ports"]).and_then(|ports| ports.as_array());
+        for port in ports.into_iter().flatten() {
+            let (name, number) = (port.at(&["name"]).and_then(|name| name.as_str()), port.at(&["port"]).and_then(|port| port.as_i64()));
+            if let (Some(name), Some(number)) = (name, number) {
+                out.insert(format!("{service}-{name}"), format!("{service}-{number}"));
+            }
+            // The Service that an annotation names has no port in the upstream's name.
+            out.extend(number.map(|number| (format!("custom-default-backend-{service}"), format!("{service}-{number}"))));
+        }
+    }
+    out
+}
+
 /// Reads a recorded request; `None` if its answer depends on something that this suite does not have.
 fn recorded(of: &Value) -> Option<Recorded> {
     let (asked, answered) = (&of["request"], &of["response"]);
     let is_special = ["proto", "proxy_protocol", "client_cert", "repeat", "sni"].iter().any(|key| asked.get(*key).is_some());
     let method = text(asked, "method").unwrap_or("GET");
-    if is_special || method == "HEAD" {
+    if is_special || method == "HEAD" || method == "CONNECT" {
         return None;
     }
     let headers: Vec<(&str, &str)> =
@@ -100,7 +118,8 @@ fn recorded(of: &Value) -> Option<Recorded> {
     let others = answered["other_upstream_requests"].as_array().into_iter().flatten();
     let fails =
         |seen: &Value| text(seen, "endpoint").is_some_and(|at| ["10.66.", "10.67.", "10.68.", "10.69."].iter().any(|net| at.starts_with(net)));
-    if others.chain([&answered["seen"]]).any(fails) {
+    // A service that refuses connections gives 502.
+    if others.chain([&answered["seen"]]).any(fails) || answered["status"] == 502 {
         return None;
     }
     let (scheme, host) = (text(asked, "scheme").unwrap_or("http"), text(asked, "host").unwrap_or_default());
@@ -122,17 +141,19 @@ fn recorded(of: &Value) -> Option<Recorded> {
             let service = BTreeSet::from([text(answered, "upstream").unwrap_or_default().to_string()]);
             Ending::Service(service, text(seen, "path").unwrap_or_default().into(), text(seen, "host").unwrap_or_default().into())
         }
-        (300..=399, None, Some(location)) => Ending::Redirect(status, without_default_port(location)),
+        (300..=399, None, Some(location)) => Ending::Redirect(status, normalized(location)),
         _ => Ending::Answer(status),
     };
     Some(Recorded { request, body, ending })
 }
 
-fn without_default_port(location: &str) -> String {
+/// Returns the same URL without the default port, and with a path.
+fn normalized(location: &str) -> String {
     let Some((scheme, rest)) = location.split_once("://") else { return location.into() };
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let port = if scheme == "https" { ":443" } else { ":80" };
-    format!("{scheme}://{}{path}", authority.strip_suffix(port).unwrap_or(authority))
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    format!("{scheme}://{}{slash}{path}", authority.strip_suffix(port).unwrap_or(authority))
 }
 
 /// Both sides of a migration.
@@ -146,22 +167,24 @@ impl Sides {
     fn of(input: &str, flags: &str) -> Option<Self> {
         let given = |name: &str, text: &str| Input { name: name.into(), text: text.into() };
         let before =
-            Work::new(&Inputs::from(vec![given("input.yaml", input)]), &options(&format!("dialect=ingress-nginx missing=assume {flags}")).ok()?);
+            Work::new(&Inputs::from(vec![given("input.yaml", input)]), &options(&format!("dialect=ingress-nginx missing=error {flags}")).ok()?);
         let converted = ingress_nginx_to_gateway(&before.compilation, Target::EnvoyGateway);
         if converted.objects.is_empty() || before.compilation.nginxes().next().is_none() {
             return None;
         }
         let inputs = Inputs::from(vec![given("input.yaml", input), given("converted.yaml", &converted.yaml())]);
-        let after = Work::new(&inputs, &options("dialect=envoy-gateway missing=assume").ok()?);
+        let after = Work::new(&inputs, &options("dialect=envoy-gateway missing=error").ok()?);
         after.compilation.gateways().next()?;
         Some(Self { before, after })
     }
 }
 
-/// An Envoy for tests: its bootstrap, and the port for each filter chain by pointer.
+/// An Envoy for tests: its bootstrap, and the port for each filter chain by pointer. It speaks cleartext only.
 struct Rigged {
     bootstrap: pb::bootstrap::Bootstrap,
     ports: BTreeMap<String, u32>,
+    /// The chains that speak TLS in the real configuration.
+    tls: BTreeSet<String>,
 }
 
 /// Prepares the configuration. Requests name their client and scheme in forwarded headers, which Envoy trusts here.
@@ -171,13 +194,16 @@ fn rigged(compilation: &Compilation) -> Option<(EnvoyConfig, Rigged)> {
     let config = EnvoyConfig::of_bootstrap(whole.clone());
     let mut prepared = whole;
     let resources = prepared.static_resources.as_mut()?;
-    let mut pointers = Vec::new();
+    let (mut pointers, mut tls) = (Vec::new(), BTreeSet::new());
     for (at, listener) in resources.listeners.iter_mut().enumerate() {
         let base = format!("/static_resources/listeners/{at}");
         let mut named: Vec<String> = (0..listener.filter_chains.len()).map(|number| format!("{base}/filter_chains/{number}")).collect();
         named.extend(listener.default_filter_chain.as_ref().map(|_| format!("{base}/default_filter_chain")));
         listener.filter_chains.extend(listener.default_filter_chain.take());
         let speaks_http = |chain: &pb::listener::FilterChain| chain.filters.iter().any(|filter| manager(filter).is_some());
+        tls.extend(
+            named.iter().zip(&listener.filter_chains).filter(|(_, chain)| chain.transport_socket.is_some()).map(|(pointer, _)| pointer.clone()),
+        );
         pointers.extend(named.into_iter().zip(&listener.filter_chains).filter(|(_, chain)| speaks_http(chain)).map(|(pointer, _)| pointer));
     }
     let empty: BTreeSet<String> = resources.clusters.iter().filter(|cluster| is_empty(cluster)).map(|cluster| cluster.name.clone()).collect();
@@ -201,7 +227,7 @@ fn rigged(compilation: &Compilation) -> Option<(EnvoyConfig, Rigged)> {
     }
     let ports: Vec<u32> = resources.listeners.iter().filter_map(port).collect();
     // A chain with a script would appear twice.
-    (ports.len() == pointers.len()).then(|| (config, Rigged { ports: pointers.into_iter().zip(ports).collect(), bootstrap }))
+    (ports.len() == pointers.len()).then(|| (config, Rigged { ports: pointers.into_iter().zip(ports).collect(), bootstrap, tls }))
 }
 
 fn manager(filter: &pb::listener::Filter) -> Option<&HttpConnectionManager> {
@@ -238,6 +264,10 @@ fn services_by_cluster(config: &EnvoyConfig, compilation: &Compilation) -> BTree
 fn answered(envoy: &Envoy, rigged: &Rigged, gateway: &Gateway<'_>, of: &Recorded, clusters: &BTreeMap<String, BTreeSet<String>>) -> Option<Ending> {
     let simulation = gateway.simulate(&of.request);
     let Some(place) = simulation.places.iter().find(|place| place.of == "filter_chain") else { return Some(Ending::Closed) };
+    // A chain answers only clients that speak TLS as it does.
+    if of.request.tls != rigged.tls.contains(&place.pointer) {
+        return Some(Ending::Closed);
+    }
     let mut request = Request::new(&of.request.method, "http://x/").ok()?;
     request.authority.clone_from(&of.request.authority);
     request.path.clone_from(&of.request.path);
@@ -254,7 +284,7 @@ fn answered(envoy: &Envoy, rigged: &Rigged, gateway: &Gateway<'_>, of: &Recorded
             let names = clusters.get(cluster).cloned().unwrap_or_else(|| BTreeSet::from([cluster.to_string()]));
             Ending::Service(names, echo.path.clone(), echo.header("host").unwrap_or_default().into())
         }
-        (Some(status @ 300..=399), None, Some(location)) => Ending::Redirect(status, without_default_port(location)),
+        (Some(status @ 300..=399), None, Some(location)) => Ending::Redirect(status, normalized(location)),
         (Some(status), ..) => Ending::Answer(status),
     })
 }
@@ -295,12 +325,16 @@ fn try_one(program: &OsString, name: &str, case: &Path, tally: &mut Tally) {
     let (old, new) = (Respondents::of(before, &old), Respondents::of(after, &new));
     let (old, new) = (old.open(), new.open());
     let (gateway, clusters) = (Gateway::new(&config), services_by_cluster(&config, after));
+    let numbered = numbered_upstreams(before);
     let all: Vec<Value> = serde_json::from_str(&requests).expect("requests.json");
     for of in &all {
-        let Some(recorded) = recorded(of) else {
+        let Some(mut recorded) = recorded(of) else {
             tally.skipped += 1;
             continue;
         };
+        if let Ending::Service(names, ..) = &mut recorded.ending {
+            *names = names.iter().map(|name| numbered.get(name).unwrap_or(name).clone()).collect();
+        }
         let Some(got) = answered(&envoy, &rigged, &gateway, &recorded, &clusters) else {
             tally.skipped += 1;
             continue;

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Canary, Location, Nginx, Upstream};
 use chancery_envoy::simulate::Request;
 use chancery_nginx::location::server_name;
+use chancery_nginx::simulate::pattern;
 use chancery_nginx::simulate::{Response, Simulator, World};
 use hashbrown::HashMap;
 
@@ -141,8 +142,13 @@ impl<'r> OpenNginx<'r> {
     }
 
     fn names(&self, upstream: &Upstream) -> BTreeSet<String> {
+        // A Service without endpoints is replaced by the Service of the annotation `default-backend`.
+        let replacing = upstream.name.strip_prefix("custom-default-backend-").and_then(|name| self.services.joined_by_hyphen(name));
+        if let Some(service) = replacing {
+            return BTreeSet::from([service]);
+        }
         match &upstream.service {
-            Some(service) => BTreeSet::from([self.services.at_port(&service.name, &upstream.port)]),
+            Some(service) => BTreeSet::from([self.services.at_port(&service.name, port_of(&upstream.name, &upstream.port, &service.name))]),
             None => BTreeSet::from([upstream.name.value.to_string()]),
         }
     }
@@ -154,5 +160,17 @@ fn decides(policy: &Canary, request: &Request) -> bool {
     let is_never = policy.header_value.is_empty() && policy.header_pattern.is_empty() && header == Some("never");
     let cookies = request.headers.all("cookie").flat_map(|all| all.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let by_cookie = !policy.cookie.is_empty() && cookies.into_iter().any(|(name, value)| name == policy.cookie.value && value == "never");
-    is_never || by_cookie
+    // nginx logs that the expression is invalid, and uses the main upstream.
+    let has_invalid_pattern = policy.header_value.is_empty() && !policy.header_pattern.is_empty() && !pattern::is_valid(&policy.header_pattern);
+    is_never || by_cookie || (header.is_some() && has_invalid_pattern)
+}
+
+/// Returns the port of an upstream's Service. The controller sets none for default backends, but their names contain it:
+/// `NAMESPACE-SERVICE-PORT`.
+fn port_of<'u>(name: &'u str, port: &'u str, service: &str) -> &'u str {
+    if port != "0" {
+        return port;
+    }
+    let rest = service.split('/').try_fold(name, |rest, part| rest.strip_prefix(part)?.strip_prefix('-'));
+    rest.unwrap_or(port)
 }

@@ -124,6 +124,13 @@ impl Services {
         }
     }
 
+    /// Returns the Service with this name in the form `NAMESPACE-NAME`, at its first port.
+    #[must_use]
+    pub fn joined_by_hyphen(&self, name: &str) -> Option<String> {
+        let (service, ports) = self.ports.iter().find(|(service, _)| service.replacen('/', "-", 1) == name)?;
+        Some(format!("{service}:{}", ports.first()?.number))
+    }
+
     /// Returns the Service that a cluster's name consists of, as in `NAMESPACE/NAME/PORT/HASH`.
     #[must_use]
     pub fn of_cluster_name(&self, cluster: &str) -> Option<String> {

@@ -187,6 +187,18 @@ spec:
 }
 
 #[test]
+fn default_backend_is_compared_by_port() {
+    let with_default = |class: &str| {
+        format!(
+            "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: all, namespace: shop}}\n\
+             spec: {{ingressClassName: {class}, defaultBackend: {{service: {{name: api, port: {{number: 8080}}}}}}}}\n"
+        )
+    };
+    let found = compared(&compiled(NGINX, &with_default("nginx")), &compiled(CONTOUR, &with_default("contour")), &[]);
+    assert!(found.compared > 0 && rows(&found, "service").is_empty(), "{found:#?}");
+}
+
+#[test]
 fn shares_of_one_cluster_are_compared_by_service() {
     let same = compared(&canary(20), &weighted_route(80, 20), &[]);
     assert!(rows(&same, "service").is_empty() && rows(&same, "weights").is_empty(), "{same:#?}");
