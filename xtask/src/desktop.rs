@@ -83,7 +83,7 @@ pub fn installed(package: &Path) -> Result<(), String> {
         PathBuf::from("/usr/bin/chancery-desktop")
     } else {
         println!("Without root it is unpacked, not installed.");
-        call(program("dpkg-deb").arg("--extract").arg(&package).arg(&tree))?;
+        call(program("dpkg-deb").arg("--extract").arg(package).arg(&tree))?;
         tree.join("usr/bin/chancery-desktop")
     };
     let tried = call(drive(&window, "installed").env_remove("CHANCERY_TAURI_DRIVER"));
