@@ -17,6 +17,8 @@ Examples:
   chancery diff gateway.json ingresses/                  show how AGIC would change an existing Application Gateway
   chancery diff --from ingress-nginx before/ --to envoy-gateway after/
                                                          show requests that another controller answers differently
+  chancery diff --from-version 1.8 --to-version 1.9 gateway/
+                                                         show what an upgrade of the controller changes
 
 If there are several gateways, gateways with the same id are compared.
 
@@ -28,7 +30,7 @@ external services and the content of Secrets. It compares rewrites for the reque
 Exit codes: 0 success, 1 with --exit-code if a request has a different result or the comparison is incomplete (for example because a file cannot be read), 2 the input cannot be used.")]
 pub struct DiffArgs {
     /// The first side: file, folder, git revision, REVISION:PATH, snapshot, link with a snapshot, dump or bootstrap
-    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath, required_unless_present = "from")]
+    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath, required_unless_present_any = ["from", "from_version"])]
     pub before: Option<PathBuf>,
     /// The second side [default: the current folder, or the revision's path in it]
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
@@ -45,6 +47,12 @@ pub struct DiffArgs {
     /// The dialect of the second side, then its files
     #[arg(long, value_names = ["DIALECT", "AFTER"], num_args = 1.., requires = "from", value_hint = ValueHint::AnyPath)]
     pub to: Vec<String>,
+    /// Compare two versions of the controller with the same input: the version before the upgrade. Needs --to-version
+    #[arg(long, value_name = "VERSION", requires = "to_version", conflicts_with_all = ["from", "to", "after"])]
+    pub from_version: Option<String>,
+    /// The version after the upgrade
+    #[arg(long, value_name = "VERSION", requires = "from_version")]
+    pub to_version: Option<String>,
     /// With --from: a file of known and wanted changes, each with its rule and reason. Any other change exits with 1
     #[arg(long, value_name = "FILE", requires = "from", value_hint = ValueHint::FilePath)]
     pub accept: Option<PathBuf>,

@@ -116,6 +116,16 @@ impl Loaded {
         Self::compiled(onto(input::given(&[path.to_path_buf()], deployment)?, gateway), stands_alone)
     }
 
+    /// A source as a version of its controller handles it. `option` names the version.
+    pub fn read_in_version(path: &Path, deployment: &Deployment, (option, version): (&'static str, &str)) -> Result<Self, Unusable> {
+        let mut given = match input::revision_of(path) {
+            Some((revision, inner)) if !path.exists() => input::revision(&revision, &inner, deployment)?,
+            _ => input::given(&[path.to_path_buf()], deployment)?,
+        };
+        given.options.insert(option, OptionValue::Text(version.into()));
+        Self::compiled(given, false)
+    }
+
     /// Returns the compiled input, if it is a source.
     pub fn compilation(&self) -> Option<&Compilation> {
         match self {

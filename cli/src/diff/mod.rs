@@ -10,6 +10,7 @@ mod loaded;
 mod migration;
 pub mod migration_report;
 mod report;
+mod versions;
 mod without;
 
 pub use without::{Without, without};
@@ -33,6 +34,9 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     if !args.from.is_empty() || !args.to.is_empty() {
         return migration::run(args, deployment, style);
     }
+    if let (Some(from), Some(to)) = (&args.from_version, &args.to_version) {
+        return versions::run(args, (from, to), deployment, style);
+    }
     let before = args.before.as_ref().ok_or("name a first input")?;
     let after = match &args.after {
         Some(after) => after.clone(),
@@ -50,7 +54,12 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (before, after) = (before.holding(&kinds, alone)?, after.holding(&kinds, alone)?);
     warn_of_gaps(&[&before, &after]);
     warn_of_errors(&before, &after, &gone);
-    let differences = compare(&before, &after, !args.no_requests)?;
+    finish(&before, &after, args, style)
+}
+
+/// Compares two sides, writes the differences and exits.
+fn finish(before: &Loaded, after: &Loaded, args: &DiffArgs, style: &Style) -> Outcome {
+    let differences = compare(before, after, !args.no_requests)?;
     show(&differences, None, args.format, style)?;
     let counts = match args.exit_code {
         None => false,

@@ -3,6 +3,7 @@
 //! Does not decide how Envoy Gateway uses the objects; see `load` and `translate`.
 
 use super::kinds::{self, Kind};
+use super::{Options, versions};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -106,7 +107,7 @@ pub(crate) struct Cluster<'a> {
 
 impl<'a> Cluster<'a> {
     /// Applies all documents in order.
-    pub(crate) fn apply(objects: &'a Objects, skip_validation: bool, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Self {
+    pub(crate) fn apply(objects: &'a Objects, options: &Options, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Self {
         let mut cluster = Self::default();
         let mut known: Vec<(Kind, &'a Object)> = Vec::new();
         for object in objects.all() {
@@ -124,7 +125,7 @@ impl<'a> Cluster<'a> {
         }
         let admitted = executor::map_with(executor, &known, Memo::default, |memo, (kind, object)| {
             let mut found = Findings::default();
-            let (root, verdict) = admit(*kind, object, skip_validation, memo, &mut found);
+            let (root, verdict) = admit(*kind, object, options, memo, &mut found);
             (root, verdict, found)
         });
         for ((kind, object), (root, verdict, mut found)) in known.into_iter().zip(admitted) {
@@ -165,7 +166,7 @@ impl<'a> Cluster<'a> {
 }
 
 /// Returns the object as the API server stores it, and its verdict. Unknown fields are dropped with a warning.
-fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: &mut Findings) -> (Option<Arc<Node>>, Verdict) {
+fn admit(kind: Kind, object: &Object, options: &Options, memo: &Memo, sink: &mut Findings) -> (Option<Arc<Node>>, Verdict) {
     let mut verdict =
         Verdict { object: object.id, key: object.key.clone(), api_version: Str::new(&object.api_version), errors: Vec::new(), unknown: Vec::new() };
     if object.stored {
@@ -177,8 +178,15 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
         verdict.errors.push(chancery_kubernetes::admit::unsupported_version(definition, &mut report));
         return (None, verdict);
     };
+    let older = versions::admit(options.version, kind, &object.api_version, &object.root, &mut report);
+    verdict.unknown.extend(older.unknown);
+    if !older.errors.is_empty() {
+        verdict.errors = older.errors;
+        return (None, verdict);
+    }
+    let written = older.root.map_or_else(|| object.root.clone(), Arc::new);
     let rules = Tidy { unknown: true, nulls: true, defaults: true };
-    let tidied = tidy(&object.root, version.schema, rules, &Path::root(""), &mut |path, change| match change {
+    let tidied = tidy(&written, version.schema, rules, &Path::root(""), &mut |path, change| match change {
         Change::Unknown(entry, members) => {
             let path = path.key(&entry.key);
             verdict.unknown.push(format!("{path}"));
@@ -189,8 +197,8 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
     if definition.built_in {
         verdict.unknown.clear();
     }
-    let root = tidied.map_or_else(|| object.root.clone(), Arc::new);
-    if skip_validation {
+    let root = tidied.map_or(written, Arc::new);
+    if options.skip_validation {
         return (Some(root), verdict);
     }
     let faults = metadata::check(&root, root.get("metadata"), &mut report);

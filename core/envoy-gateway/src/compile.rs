@@ -8,7 +8,7 @@ use super::policy::report_patches;
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
-use super::{Options, documents, findings, patch, pipeline, references, traps, xds};
+use super::{Options, documents, findings, patch, pipeline, references, traps, versions, xds};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +30,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, executor, ledger, sink, .. } = task;
     let objects = &*objects;
     let options = Options::of(options);
-    let cluster = Cluster::apply(objects, options.skip_validation, executor, ledger, sink);
+    let cluster = Cluster::apply(objects, &options, executor, ledger, sink);
     let mut answers = Answers::default();
     let settings = match Settings::load(objects, &options) {
         Ok(settings) => settings,
@@ -81,6 +81,7 @@ fn class_gateways(
             xds::generate(model, &xds_settings(settings))
         };
         first_names.apply(&mut generated.resources);
+        versions::revise(settings.version, &mut generated.resources);
         for policy in &model.patches {
             let outcome = patch::apply(&mut generated.resources, policy);
             let found = loaded.resources.envoy_patch_policies.iter().find(|of| *of.namespace() == policy.namespace && *of.name() == policy.name);

@@ -33,6 +33,7 @@ mod status;
 mod translate;
 mod traps;
 mod value;
+mod versions;
 mod xds;
 
 use options::Options;

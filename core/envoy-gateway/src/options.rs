@@ -2,6 +2,7 @@
 //!
 //! Does not read the process's environment; hosts pass all values.
 
+use super::versions::{CHOICES, Version};
 use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use chancery_text::Str;
 
@@ -19,8 +20,10 @@ pub(crate) struct Options {
     pub(crate) skip_validation: bool,
     /// The user chose this dialect for a part of a cluster, so classes of other controllers are read as its own.
     pub(crate) reads_all_classes: bool,
+    pub(crate) version: Version,
 }
 
+const VERSION: &str = "controller-version";
 const FILE: &str = "envoy-gateway";
 const NAMESPACE: &str = "controller-namespace";
 const NAMESPACE_DEFAULT: &str = "envoy-gateway-system";
@@ -33,6 +36,12 @@ const SKIP_VALIDATION: &str = "skip-validation";
 pub(crate) const SPECS: &[OptionSpec] = &[
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,
+    OptionSpec {
+        name: VERSION,
+        kind: OptionKind::Choice(CHOICES),
+        doc: "Version of Envoy Gateway to behave like; `chancery diff --from-version 1.8 --to-version 1.9` compares two",
+        common: true,
+    },
     OptionSpec {
         name: FILE,
         kind: OptionKind::File { placeholder: "FILE" },
@@ -76,6 +85,7 @@ impl Options {
             dns_domain: text(DOMAIN, DOMAIN_DEFAULT),
             infra: options.text(INFRA).cloned(),
             skip_validation: options.flag(SKIP_VALIDATION),
+            version: Version::of(options.text(VERSION).map(Str::as_str)),
             reads_all_classes: options.dialect.is_some() && !Assumptions::of(options).is_error(),
         }
     }

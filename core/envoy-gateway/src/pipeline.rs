@@ -44,7 +44,9 @@ pub(crate) fn translate<'a>(loaded: &'a Loaded<'a>, settings: &'a Settings, clas
     route::process(t);
     policy::client_traffic(t);
     policy::backend_traffic(t);
-    overlap::report(t);
+    if !settings.version.is_1_8() {
+        overlap::report(t);
+    }
     policy::security(t);
     policy::extensions(t);
     global::add(t);

@@ -4,6 +4,7 @@
 
 use super::Options;
 use super::status::CONTROLLER;
+use super::versions::Version;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,6 +17,7 @@ use chancery_text::{Limits, Str, parse};
 /// How the controller runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Settings {
+    pub(crate) version: Version,
     /// The whole file with defaults.
     pub(crate) file: Tree,
     pub(crate) controller: Str,
@@ -73,7 +75,7 @@ impl Settings {
             merge(&mut file, &given_tree(given)?);
         }
         let mut settings = Self::of(file, options);
-        validate(&settings.file)?;
+        validate(&settings.file, options.version)?;
         settings.infra = options.infra.as_deref().map(Infra::read).transpose()?;
         Ok(settings)
     }
@@ -83,7 +85,8 @@ impl Settings {
         let apis = file.get("extensionApis");
         let is_disabled = match apis.find("disableLua") {
             Some(disabled) => disabled.bool(),
-            None => !apis.get("enableLua").bool(),
+            // Before 1.9 the file has no `enableLua`: scripts run unless they are disabled.
+            None => !options.version.is_1_8() && !apis.get("enableLua").bool(),
         };
         let provider = file.get("provider");
         let is_custom = provider.get("type").is("Custom");
@@ -95,6 +98,7 @@ impl Settings {
         let has = |list: &Tree, name: &str| list.items().iter().any(|item| item.is(name));
         Self {
             controller: file.at(&["gateway", "controllerName"]).str(),
+            version: options.version,
             namespace: options.controller_namespace.clone(),
             dns_domain: options.dns_domain.clone(),
             rate_limit: !file.get("rateLimit").is_null(),
@@ -186,7 +190,7 @@ pub(crate) fn merge(target: &mut Tree, patch: &Tree) {
 }
 
 /// Returns why the controller refuses its configuration.
-fn validate(file: &Tree) -> Result<(), String> {
+fn validate(file: &Tree, version: Version) -> Result<(), String> {
     let refuse = |message: &str| Err(String::from(message));
     if file.get("gateway").is_null() {
         return refuse("gateway is unspecified");
@@ -214,7 +218,8 @@ fn validate(file: &Tree) -> Result<(), String> {
         return refuse("registered extension has no hooks specified");
     }
     let apis = file.get("extensionApis");
-    if let Some(disabled) = apis.find("disableLua")
+    if !version.is_1_8()
+        && let Some(disabled) = apis.find("disableLua")
         && disabled.bool() == apis.get("enableLua").bool()
     {
         return refuse("disableLua and enableLua must not have the same value");

@@ -172,7 +172,8 @@ impl<'a> Loader<'a> {
                     self.backend_ref(kind, route.namespace(), reference);
                 }
             }
-            "ExtensionRef" => {
+            // Version 1.8 does not look up the filters of GRPCRoutes.
+            "ExtensionRef" if kind != "GRPCRoute" || !self.settings.version.is_1_8() => {
                 let reference = filter.field("extensionRef");
                 if reference.field("group").str() == GROUP && reference.field("kind").str() == "HTTPRouteFilter" {
                     self.route_filter(route.namespace(), reference.field("name").str());

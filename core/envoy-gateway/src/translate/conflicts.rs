@@ -98,6 +98,11 @@ fn port_protocols(t: &mut Translator<'_>, ids: &[ListenerId]) {
         ids.iter().for_each(|id| conflict(t, *id, "ProtocolConflict", &message));
         return;
     }
+    if t.settings.version.is_1_8() && is_open_before_1_9(t, &ids) {
+        let message = "All listeners for a given port must use a compatible protocol";
+        ids.iter().for_each(|id| conflict(t, *id, "ProtocolConflict", message));
+        return;
+    }
     let mut winner = of_gateways.iter().next().cloned();
     for id in ids {
         let own = protocol(t, id);
@@ -111,6 +116,13 @@ fn port_protocols(t: &mut Translator<'_>, ids: &[ListenerId]) {
             None => winner = Some(own),
         }
     }
+}
+
+/// Whether version 1.8 finds no winner: several listeners are the Gateway's own, or protocols above TCP differ.
+fn is_open_before_1_9(t: &Translator<'_>, ids: &[ListenerId]) -> bool {
+    let own = ids.iter().filter(|id| t.listener(**id).set_name.is_none()).count();
+    let above: BTreeSet<&str> = ids.iter().map(|id| group(&t.listener(*id).protocol)).filter(|protocol| *protocol != "TCP").collect();
+    own > 1 || above.len() > 1
 }
 
 /// Checks that the listeners of a port have different hosts. A Gateway's own listener wins over a ListenerSet's.

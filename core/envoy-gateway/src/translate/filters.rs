@@ -56,11 +56,12 @@ pub(super) fn process<'a>(t: &mut Translator<'a>, at: At<'_, 'a>, filters: &[Cur
             errors.add(error);
         }
     }
-    conflicts(&mut out, at.is_grpc, &mut errors);
+    let refuses_success = at.is_grpc && !t.settings.version.is_1_8();
+    conflicts(&mut out, refuses_success, &mut errors);
     (out, errors.all())
 }
 
-fn conflicts(out: &mut Filters<'_>, is_grpc: bool, errors: &mut Collector) {
+fn conflicts(out: &mut Filters<'_>, refuses_success: bool, errors: &mut Collector) {
     let mut conflict = |what: &str| {
         let message = format!("RequestMirror filter cannot be used when the rule also configures a {what} filter");
         errors.add(RouteError::refused("IncompatibleFilters", message));
@@ -75,7 +76,7 @@ fn conflicts(out: &mut Filters<'_>, is_grpc: bool, errors: &mut Collector) {
         out.mirrors.clear();
         conflict("RequestRedirect");
     }
-    if is_grpc && out.direct_response.as_ref().is_some_and(|response| (200..300).contains(&response.status.value)) {
+    if refuses_success && out.direct_response.as_ref().is_some_and(|response| (200..300).contains(&response.status.value)) {
         out.direct_response = None;
         let message = "DirectResponse with a 2xx status code is not supported for GRPCRoute: a 2xx status maps to the gRPC OK status, but a direct \
                        response cannot carry a gRPC response message, so the client would receive an invalid response. Use a non-2xx status code to \

@@ -328,6 +328,9 @@ fn stat_name(pattern: &str, route: &RouteContext<'_>, rule: Option<&str>, index:
 fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize, prepared: &[Prepared]) -> bool {
     let ids = &route.parents[parent].listeners;
     let mut fits = ids.is_empty();
+    // Version 1.8 uses the port of a route's first listener for all of them.
+    let mut first_ports: Vec<Option<Tree>> = alloc::vec![None; prepared.len()];
+    let shares_ports = t.settings.version.is_1_8();
     for id in ids.iter().copied() {
         let hosts = hosts::compute(t, route.object.spec().field("hostnames"), id);
         if hosts.is_empty() {
@@ -340,8 +343,12 @@ fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize
         }
         let mut made = Vec::new();
         for host in &hosts {
-            for of in prepared {
-                made.push(route_for_host(t, route, id, host, of));
+            for (of, first_port) in prepared.iter().zip(&mut first_ports) {
+                let mut route = route_for_host(t, route, id, host, of);
+                if shares_ports && let Some(redirect) = &mut route.redirect {
+                    redirect.port = first_port.get_or_insert_with(|| redirect.port.clone()).clone();
+                }
+                made.push(route);
             }
         }
         let key = t.ir_key(t.gateways[id.gateway].object);
