@@ -8,7 +8,7 @@ use super::policy::report_patches;
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
-use super::{Options, documents, findings, patch, pipeline, references, traps, versions, xds};
+use super::{Options, documents, findings, inert, kinds, patch, pipeline, references, traps, versions, xds};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -17,13 +17,26 @@ use alloc::vec::Vec;
 use chancery_base::compilation::{Answers, Draft, Failure, Gateway, GatewayId, Ledger, Outcome, Task};
 use chancery_base::diagnostic::Findings;
 use chancery_base::ir::{Bootstrap, EnvoyDelivery, Ir, Tree, Verbatim};
-use chancery_base::resource::ObjectId;
+use chancery_base::resource::{ObjectId, Objects};
 use chancery_base::schema::duration;
 use chancery_text::Str;
 
 /// The address of the rate limit service, and its port.
 const RATE_LIMIT: &str = "envoy-ratelimit";
 const RATE_LIMIT_PORT: i64 = 8081;
+
+/// Kinds with fields that never change what an Envoy gets.
+const INERT: [kinds::Kind; 9] = [
+    kinds::Kind::HttpRoute,
+    kinds::Kind::GrpcRoute,
+    kinds::Kind::TlsRoute,
+    kinds::Kind::TcpRoute,
+    kinds::Kind::UdpRoute,
+    kinds::Kind::BackendTrafficPolicy,
+    kinds::Kind::SecurityPolicy,
+    kinds::Kind::EnvoyExtensionPolicy,
+    kinds::Kind::EnvoyProxy,
+];
 
 /// Compiles the input: one gateway for each Gateway, or one for a class that merges its Gateways.
 pub(crate) fn compile(task: Task<'_>) -> Draft {
@@ -47,13 +60,14 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let of_input = references::owners(objects, &settings.controller, options.reads_all_classes);
     for loaded in load(&cluster, &settings, of_input.reads_all()) {
         let mut class = loaded.conditions.clone();
-        class_gateways((&loaded, &first_names), &settings, &mut class, (&mut statuses, &mut gateways, &mut in_force), ledger, sink);
+        class_gateways((&loaded, &first_names, objects), &settings, &mut class, (&mut statuses, &mut gateways, &mut in_force), ledger, sink);
         statuses.push(documents::class_status(loaded.class, &class));
     }
     if gateways.is_empty() {
         gateways.push(Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Runs(Arc::new(Ir::default())) });
     }
     findings::of_others(objects, &of_input, ledger);
+    inert::report(INERT.iter().flat_map(|kind| cluster.all(*kind)), sink);
     statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
     answers.statuses = Some(documents::merge(statuses));
     Draft { stages: Arc::new(Stages::new(&cluster, in_force)), answers, gateways }
@@ -62,7 +76,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
 type Out<'o> = (&'o mut Vec<chancery_base::compilation::StatusOf>, &'o mut Vec<Gateway>, &'o mut InForce);
 
 fn class_gateways(
-    (loaded, first_names): (&Loaded<'_>, &FirstNames),
+    (loaded, first_names, objects): (&Loaded<'_>, &FirstNames, &Objects),
     settings: &Settings,
     class: &mut Conditions,
     (statuses, gateways, in_force): Out<'_>,
@@ -81,6 +95,7 @@ fn class_gateways(
             xds::generate(model, &xds_settings(settings))
         };
         first_names.apply(&mut generated.resources);
+        traps::broken_options(&generated.resources, objects, sink);
         versions::revise(settings.version, &mut generated.resources);
         for policy in &model.patches {
             let outcome = patch::apply(&mut generated.resources, policy);

@@ -4,7 +4,7 @@
 
 use super::cluster::Admitted;
 use super::codes;
-use super::context::{RouteContext, Translator};
+use super::context::{ADDRESSING, GatewayContext, RouteContext, Translator};
 use super::load::Loaded;
 use super::load::resources::{From, To};
 use super::status::{Condition, Conditions};
@@ -23,14 +23,17 @@ use chancery_text::series;
 pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>, sink: &mut Findings) {
     refused(class, "GatewayClass", loaded.class, loaded.class.spec().field("parametersRef"), sink);
     for gateway in t.gateways.iter().chain(&t.failed) {
-        refused(&gateway.conditions, "Gateway", gateway.object, gateway.object.spec(), sink);
+        if !refused_parameters(&gateway.conditions, t, gateway, sink) {
+            refused(&gateway.conditions, "Gateway", gateway.object, gateway.object.spec(), sink);
+        }
         for listener in &gateway.listeners {
             let object = listener.set.map_or(gateway.object, |place| t.listener_sets[place].object);
             let conditions = &listener.status.conditions;
             let wrong = ["ResolvedRefs", "Accepted", "Programmed"].into_iter().find_map(|kind| conditions.get(kind).filter(|found| !found.holds));
             if let Some(condition) = wrong {
                 let message = format!("the listener `{}` does not work as written: {}", listener.name, describe(condition));
-                sink.report(finding(&codes::LISTENER_REFUSED, message, object, listener.at));
+                let found = finding(&codes::LISTENER_REFUSED, message, object, listener.at);
+                sink.report(if listener.is_ready() { found } else { disabling(found, object, listener.at) });
             }
         }
     }
@@ -39,6 +42,104 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
     }
     routes(t, sink);
     policies(t, sink);
+}
+
+/// At most this many fields are added to a finding.
+const MOST_FIELDS: usize = 32;
+
+/// Adds the fields below a place that a finding disables.
+fn disabling(found: Diagnostic, object: &Admitted<'_>, at: Cursor<'_>) -> Diagnostic {
+    let fields = object.object.leaves(at.origin().node()).into_iter().take(MOST_FIELDS);
+    fields.fold(found, |found, field| found.related(Place::value(object.id(), field), "has no effect until this is fixed"))
+}
+
+/// The sections of an EnvoyProxy's `spec.telemetry` whose backends a Gateway needs, as messages call them.
+const TELEMETRY: [(&str, &str); 3] = [("Invalid access log", "accessLog"), ("Invalid tracing", "tracing"), ("Invalid metric", "metrics")];
+
+/// Reports a Gateway that a broken EnvoyProxy refuses, at the EnvoyProxy. Returns whether this is the reason.
+fn refused_parameters(conditions: &Conditions, t: &Translator<'_>, gateway: &GatewayContext<'_>, sink: &mut Findings) -> bool {
+    let Some(condition) = conditions.get("Accepted").filter(|condition| !condition.holds) else { return false };
+    let Some((_, section)) = TELEMETRY.iter().find(|(begin, _)| condition.message.starts_with(begin)) else { return false };
+    let parameters = gateway.object.spec().at("infrastructure.parametersRef.name");
+    let own = parameters.some_str().and_then(|name| t.resources.envoy_proxies.get(&(gateway.object.namespace().clone(), name.into())));
+    let Some(proxy) = own.copied().or(t.resources.envoy_proxy_for_class) else { return false };
+    let at = proxy.spec().field("telemetry").field(section);
+    if !at.exists() {
+        return false;
+    }
+    let message = format!("this refuses the Gateway `{}`, so no request is answered: {}", gateway.object.name(), describe(condition));
+    let found = finding(&codes::GATEWAY_REFUSED, message, proxy, at);
+    sink.report(disabling(found, proxy, at).related(Place::origin(Some(gateway.object.metadata().field("name").origin())), "the Gateway"));
+    true
+}
+
+/// A line of a route's condition that names a rule: the rule, the backend if it names one, and the rest.
+fn named_rule(line: &str) -> Option<(usize, Option<usize>, &str)> {
+    let (at, rest) = number(line.strip_prefix("Failed to process route rule ")?)?;
+    let (backend, rest) = match rest.strip_prefix(" backendRef ").and_then(number) {
+        Some((backend, rest)) => (Some(backend), rest),
+        None => (None, rest),
+    };
+    Some((at, backend, rest.strip_prefix(": ")?))
+}
+
+fn number(text: &str) -> Option<(usize, &str)> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+/// The first filter of a type that a message names, if it names one.
+fn named_filter<'a>(route: &RouteContext<'a>, message: &str) -> Option<Cursor<'a>> {
+    let (_, rest) = message.split_once("nvalid filter ")?;
+    let kind = rest.split(':').next()?;
+    let rules = route.object.spec().field("rules").items();
+    rules.flat_map(|rule| rule.field("filters").items().collect::<Vec<_>>()).find(|filter| filter.field("type").str() == kind)
+}
+
+/// All references of a route to backends, also those of mirrors.
+fn backends<'a>(route: &RouteContext<'a>) -> Vec<Cursor<'a>> {
+    let mut all = Vec::new();
+    for rule in route.object.spec().field("rules").items() {
+        all.extend(rule.field("backendRefs").items());
+        all.extend(rule.field("filters").items().filter_map(|filter| filter.at("requestMirror.backendRef").some()));
+    }
+    all
+}
+
+/// The place of a line of a route's condition, and what it says: the backend that it names by number or name, else the rule.
+fn blamed_backend<'a, 'm>(route: &RouteContext<'a>, line: &'m str) -> (Option<Cursor<'a>>, Cursor<'a>, &'m str) {
+    let rules = route.object.spec().field("rules");
+    if let Some((rule, backend, why)) = named_rule(line) {
+        let at = rules.items().nth(rule).unwrap_or(rules);
+        return (backend.and_then(|backend| at.field("backendRefs").items().nth(backend)), at, why);
+    }
+    let all = backends(route);
+    let is_named = |backend: &&Cursor<'a>| {
+        let words = line.split([' ', ':']).filter_map(|word| word.rsplit_once('/'));
+        words.into_iter().any(|(_, name)| name.trim_end_matches('.') == backend.field("name").str())
+    };
+    let only = if let [only] = all[..] { Some(only) } else { None };
+    (all.iter().find(is_named).copied().or(only), rules, line)
+}
+
+/// Reports what a condition says of the references of a route, each at its own backend.
+fn unresolved(t: &Translator<'_>, route: &RouteContext<'_>, condition: &Condition, sink: &mut Findings) {
+    for line in condition.message.lines() {
+        let (backend, at, why) = blamed_backend(route, line);
+        let why = why.strip_suffix('.').unwrap_or(why);
+        let message = format!("a reference cannot be resolved: {why} ({})", condition.reason);
+        let found = finding(&codes::ROUTE_UNRESOLVED, message, route.object, backend.unwrap_or(at));
+        let port = backend.map(|backend| backend.field("port")).filter(|port| port.exists());
+        let found = match port {
+            Some(port) => found.related(Place::origin(Some(port.origin())), "has no effect until this is fixed"),
+            None => found,
+        };
+        let grant = if why.contains("ReferenceGrant") { needed_grant(t, route) } else { None };
+        sink.report(match grant {
+            Some((_, grant)) => found.help(grant),
+            None => found,
+        });
+    }
 }
 
 fn describe(condition: &Condition) -> String {
@@ -63,26 +164,25 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
             let conditions = &route.statuses[parent.status].1;
             for condition in &conditions.0 {
                 let kind = route.kind.name();
+                if condition.kind == "ResolvedRefs" && !condition.holds {
+                    unresolved(t, route, condition, sink);
+                    continue;
+                }
                 let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
                     ("Accepted", false) => (&codes::ROUTE_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
                     ("PartiallyInvalid", true) => (&codes::ROUTE_REFUSED, format!("a part of the {kind} is dropped: {}", describe(condition))),
-                    ("ResolvedRefs", false) => (&codes::ROUTE_UNRESOLVED, format!("a reference cannot be resolved: {}", describe(condition))),
                     ("BackendsAvailable", false) => (&codes::ENDPOINTS_NOT_READY, format!("Envoy answers 503: {}", describe(condition))),
                     ("RouteRulesOverlap", true) => (&codes::ROUTES_OVERLAP, describe(condition)),
                     _ => continue,
                 };
-                let is_grant = condition.reason == "RefNotPermitted";
-                let needed = if is_grant { needed_grant(t, route) } else { None };
-                let at = match &needed {
-                    Some((at, _)) => *at,
+                let filter = named_filter(route, &condition.message);
+                let at = match filter {
+                    Some(filter) => filter,
                     None if condition.kind == "Accepted" => parent.at,
                     None => route.object.spec().field("rules"),
                 };
                 let found = finding(code, message, route.object, at);
-                sink.report(match needed {
-                    Some((_, grant)) => found.help(grant),
-                    None => found,
-                });
+                sink.report(if filter.is_some() { disabling(found, route.object, at) } else { found });
             }
         }
     }
@@ -139,8 +239,14 @@ fn target<'a>(policy: &'a Admitted<'_>) -> Cursor<'a> {
 
 fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings) {
     let kind = object.kind.name();
+    // Several ancestors may have the same condition.
+    let mut known: Vec<&Condition> = Vec::new();
     for (_, conditions) in t.policies.get(&object.id()).iter().flat_map(|status| &status.ancestors) {
         for condition in &conditions.0 {
+            if known.iter().any(|other| (&other.kind, other.holds, &other.message) == (&condition.kind, condition.holds, &condition.message)) {
+                continue;
+            }
+            known.push(condition);
             let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
                 ("Accepted", false) => (&codes::POLICY_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
                 ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", describe(condition))),
@@ -153,6 +259,7 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
             };
             let at = if *code == codes::POLICY_REFUSED { blamed(object, &condition.message).unwrap_or(target(object)) } else { target(object) };
             let found = finding(code, message, object, at);
+            let found = if *code == codes::POLICY_REFUSED && is_out_of_force(t, object) { without_effect(found, object) } else { found };
             let broken = if *code == codes::POLICY_REFUSED { broken_routes(t, object) } else { Vec::new() };
             sink.report(if broken.is_empty() {
                 found
@@ -164,6 +271,18 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
             });
         }
     }
+}
+
+/// Whether a policy is refused everywhere, so that none of its settings counts.
+fn is_out_of_force(t: &Translator<'_>, policy: &Admitted<'_>) -> bool {
+    let is_whole = matches!(policy.kind.name(), "SecurityPolicy" | "BackendTrafficPolicy");
+    is_whole && t.policies.get(&policy.id()).is_some_and(|status| status.ancestors.iter().all(|(_, of)| of.is("Accepted", false)))
+}
+
+/// Adds the settings of a policy that is not in force.
+fn without_effect(found: Diagnostic, policy: &Admitted<'_>) -> Diagnostic {
+    let settings = policy.spec().entries().filter(|(key, _)| !ADDRESSING.contains(&key.as_str())).map(|(_, at)| at);
+    settings.fold(found, |found, at| if found.related.len() < MOST_FIELDS { disabling(found, policy, at) } else { found })
 }
 
 /// The field that a message names: the deepest written one whose name occurs in the message.

@@ -16,6 +16,7 @@ mod compile;
 mod context;
 mod documents;
 mod findings;
+mod inert;
 mod kinds;
 mod load;
 mod materials;

@@ -13,9 +13,9 @@ use super::xds::proto::nanos;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity};
+use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity, codes as base_codes};
 use chancery_base::ir::Tree;
-use chancery_base::resource::{Origin, nearest};
+use chancery_base::resource::{Objects, Origin, nearest};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::series;
 
@@ -257,7 +257,26 @@ fn incomplete_back_off(policy: &Admitted<'_>, sink: &mut Findings) {
             _ => continue,
         };
         let message = format!("this back-off has no {missing}: Envoy Gateway 1.9.0 crashes, and Chancery leaves it out");
-        sink.report(finding(&codes::INCOMPLETE_BACK_OFF, message, policy, key_place(back_off)).help(format!("add {missing}")));
+        let mut found = finding(&codes::INCOMPLETE_BACK_OFF, message, policy, key_place(back_off)).help(format!("add {missing}"));
+        for (_, field) in back_off.entries() {
+            found = found.related(value_place(field), "has no effect until this is fixed");
+        }
+        sink.report(found);
+    }
+}
+
+/// Reports options of HTTP towards backends that Envoy Gateway sends empty, as they break a rule: Envoy then rejects the whole cluster.
+pub(crate) fn broken_options(resources: &Resources, objects: &Objects, sink: &mut Findings) {
+    let options = resources.clusters.iter().flat_map(|cluster| cluster.get("typed_extension_protocol_options").fields());
+    let mut known: Vec<Origin> = Vec::new();
+    for origin in options.filter(|(_, options)| options.fields().is_empty()).filter_map(|(_, options)| options.origin) {
+        let Some(object) = objects.get(origin.object()).filter(|_| !known.contains(&origin)) else { continue };
+        known.push(origin);
+        let message = "this connectionKeepalive has no timeout: Envoy rejects the cluster, and requests to it fail";
+        let found = Diagnostic::new(&base_codes::REFUSED_BY_ENVOY, message, Place::key(object.id, origin.node())).about(object.key.clone());
+        let fields = object.leaves(origin.node()).into_iter();
+        let found = found.help("add `timeout`, such as `timeout: 10s`");
+        sink.report(fields.fold(found, |found, field| found.related(Place::value(object.id, field), "has no effect until this is fixed")));
     }
 }
 

@@ -39,6 +39,7 @@ fn seconds(unit: &str) -> i64 {
         "Minute" => 60,
         "Hour" => 3600,
         "Day" => 86_400,
+        "Week" => 604_800,
         "Month" => 2_592_000,
         "Year" => 31_536_000,
         _ => 0,

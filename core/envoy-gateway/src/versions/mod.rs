@@ -4,6 +4,8 @@
 
 mod admission;
 mod output;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use admission::admit;
 pub(crate) use output::revise;

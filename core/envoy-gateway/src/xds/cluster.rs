@@ -190,7 +190,10 @@ pub(crate) fn build(args: &ClusterArgs<'_>) -> BuiltCluster {
     let (options, secrets) = http_options(args, traffic, &needs);
     if !options.is_null() {
         // The reference sends nothing of options that break a rule of Envoy's.
-        let options = if is_keepalive_broken(&options) { empty() } else { any(HTTP_OPTIONS, options) };
+        let options = match broken_keepalive(&options) {
+            Some(pings) => empty().or_from(pings.origin),
+            None => any(HTTP_OPTIONS, options),
+        };
         cluster.set("typed_extension_protocol_options", Tree::object([(HTTP_OPTIONS, options)]));
     }
     cluster.set("load_balancing_policy", load_balancer::policy(&traffic.load_balancer, &args.settings));
@@ -372,12 +375,11 @@ pub(crate) fn http2_options(of: &Tree, streams: Option<i64>) -> Tree {
     .or_from(of.origin)
 }
 
-/// Whether pings are asked for without a limit of time for the answer.
-fn is_keepalive_broken(options: &Tree) -> bool {
-    ["explicit_http_config", "auto_config", "use_downstream_protocol_config"].into_iter().any(|config| {
-        let keepalive = options.at(&[config, "http2_protocol_options", "connection_keepalive"]);
-        !keepalive.is_null() && keepalive.get("timeout").is_null()
-    })
+/// The pings that are asked for without a limit of time for the answer, if any.
+fn broken_keepalive(options: &Tree) -> Option<&Tree> {
+    let configs = ["explicit_http_config", "auto_config", "use_downstream_protocol_config"].into_iter();
+    let mut pings = configs.map(|config| options.at(&[config, "http2_protocol_options", "connection_keepalive"]));
+    pings.find(|pings| !pings.is_null() && pings.get("timeout").is_null())
 }
 
 /// Options of HTTP towards backends; null if there are none. And secrets that they need.
