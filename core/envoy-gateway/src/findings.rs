@@ -297,9 +297,14 @@ fn blamed<'a>(object: &'a Admitted<'_>, message: &str) -> Option<Cursor<'a>> {
         at.items().for_each(|item| look(item, words, depth + 1, best));
     }
     let words: Vec<&str> = message.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 4).collect();
+    // A message begins with the section that it is about, as in `ExtAuth: ...`.
+    let section = message.split_once(": ").and_then(|(section, _)| {
+        let is_named = |key: &str| key.eq_ignore_ascii_case(section);
+        object.spec().entries().find(|(key, _)| is_named(key)).map(|(_, at)| at)
+    });
     let mut best = None;
-    look(object.spec(), &words, 0, &mut best);
-    best.map(|(_, at)| at)
+    look(section.unwrap_or(object.spec()), &words, 0, &mut best);
+    best.map(|(_, at)| at).or(section)
 }
 
 /// The routes that a refused policy names and that answer 500.

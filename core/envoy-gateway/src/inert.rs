@@ -76,7 +76,8 @@ fn finding(object: &Object) -> Option<Diagnostic> {
 fn walk(object: &Object, node: &Node, path: &mut String, found: &mut Vec<Found>) {
     match &node.value {
         Value::Object(fields) => {
-            let is_backend = fields.get("kind").and_then(Node::as_str) == Some("Backend") && fields.get("group").and_then(Node::as_str) == Some(GROUP);
+            let is_backend =
+                fields.get("kind").and_then(Node::as_str) == Some("Backend") && fields.get("group").and_then(Node::as_str) == Some(GROUP);
             let own = path.len();
             for entry in fields.iter() {
                 path.push('.');

@@ -19,6 +19,7 @@ mod findings;
 mod inert;
 mod kinds;
 mod load;
+mod lua_syntax;
 mod materials;
 mod model;
 mod names;

@@ -5,6 +5,7 @@
 use super::cluster::{Admitted, Name};
 use super::codes;
 use super::context::{ADDRESSING, RouteContext, RouteKind, Translator};
+use super::lua_syntax;
 use super::model::PatchPolicy;
 use super::patch::Outcome;
 use super::value::tree;
@@ -44,6 +45,9 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
     }
     for policy in t.resources.security_policies.iter().chain(&t.resources.envoy_extension_policies).copied() {
         incomplete_back_off(policy, sink);
+    }
+    for policy in t.resources.envoy_extension_policies.iter().copied().filter(|policy| is_accepted(t, policy)) {
+        broken_script(policy, sink);
     }
     for policy in t.resources.backend_traffic_policies.iter().copied() {
         first_attempt(policy, sink);
@@ -262,6 +266,16 @@ fn incomplete_back_off(policy: &Admitted<'_>, sink: &mut Findings) {
             found = found.related(value_place(field), "has no effect until this is fixed");
         }
         sink.report(found);
+    }
+}
+
+/// Reports a script with wrong syntax that Envoy Gateway does not check: Envoy rejects the listener.
+fn broken_script(policy: &Admitted<'_>, sink: &mut Findings) {
+    for script in policy.spec().field("lua").items().map(|item| item.field("inline")) {
+        let Some(why) = lua_syntax::refusal(script.str(), true).filter(|_| script.exists()) else { continue };
+        let why = why.split_once("<string> ").map_or(why.as_str(), |(_, why)| why).trim();
+        let message = format!("Envoy rejects this script with the whole listener: {why}");
+        sink.report(finding(&base_codes::REFUSED_BY_ENVOY, message, policy, value_place(script)));
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::cluster::Admitted;
 use super::super::cluster_settings::traffic_features;
 use super::super::context::{ListenerId, Translator};
 use super::super::load::resources::EnvoyProxy;
+use super::super::lua_syntax;
 use super::super::model::{AppProtocol, DynamicModule, ExtProc, Extensions, HttpRoute, Lua, Wasm, WasmCode};
 use super::super::names;
 use super::super::translate::certificates;
@@ -58,7 +59,7 @@ impl Attached for ExtensionPolicy {
             if listener.is_some_and(|id| id.gateway != gateway) {
                 continue;
             }
-            let luas = luas(t, policy);
+            let luas = luas(t, policy, gateway);
             let ext_procs = ext_procs(t, policy, gateway);
             let proxy = t.gateways[gateway].envoy_proxy.clone();
             let modules = dynamic_modules(policy, proxy.as_deref());
@@ -81,7 +82,7 @@ impl Attached for ExtensionPolicy {
     fn on_listeners(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usize, listeners: &[ListenerId], _is_whole: bool) -> Result<(), String> {
         let ext_procs = ext_procs(t, policy, gateway);
         let wasms = wasms(t, policy);
-        let luas = luas(t, policy);
+        let luas = luas(t, policy, gateway);
         let proxy = t.gateways[gateway].envoy_proxy.clone();
         let modules = dynamic_modules(policy, proxy.as_deref());
         let errors: Vec<String> =
@@ -155,7 +156,7 @@ fn has(field: &'static str) -> impl Fn(&Tree) -> bool {
     move |spec| !spec.get(field).items().is_empty()
 }
 
-fn luas(t: &Translator<'_>, policy: &Effective<'_>) -> Found<Lua> {
+fn luas(t: &Translator<'_>, policy: &Effective<'_>, gateway: usize) -> Found<Lua> {
     let mut found = Found::new();
     let written = policy.spec.get("lua").items();
     if !written.is_empty() && !t.settings.lua {
@@ -163,8 +164,9 @@ fn luas(t: &Translator<'_>, policy: &Effective<'_>) -> Found<Lua> {
         return found;
     }
     let owner = policy.owner(has("lua"));
+    let checks_syntax = !t.gateways[gateway].proxy(&["luaValidation"]).is("Disabled");
     for (at, of) in written.iter().enumerate() {
-        found.add(lua(t, owner, at, of), false);
+        found.add(lua(t, owner, at, of, checks_syntax), false);
         if found.fails {
             found.all.clear();
             break;
@@ -173,7 +175,7 @@ fn luas(t: &Translator<'_>, policy: &Effective<'_>) -> Found<Lua> {
     found
 }
 
-fn lua(t: &Translator<'_>, owner: &Admitted<'_>, at: usize, of: &Tree) -> Result<Lua, String> {
+fn lua(t: &Translator<'_>, owner: &Admitted<'_>, at: usize, of: &Tree, checks_syntax: bool) -> Result<Lua, String> {
     let name = format!("{}/lua/{at}", names::config(owner));
     let code = if of.get("type").is("ValueRef") {
         let (namespace, held) = (owner.namespace(), of.at(&["valueRef", "name"]).text());
@@ -185,9 +187,8 @@ fn lua(t: &Translator<'_>, owner: &Admitted<'_>, at: usize, of: &Tree) -> Result
         of.get("inline").clone()
     };
     // Envoy Gateway also runs the script, with a stand-in for Envoy.
-    if !code.text().contains("envoy_on_request") && !code.text().contains("envoy_on_response") {
-        let words = "expected one of envoy_on_request() or envoy_on_response() to be defined";
-        return Err(format!("validation failed for lua body in policy with name {name}: {words}"));
+    if let Some(why) = lua_syntax::refusal(code.text(), checks_syntax) {
+        return Err(format!("validation failed for lua body in policy with name {name}: {why}"));
     }
     Ok(Lua { name: Str::from(name), code, context: of.get("filterContext").clone(), origin: of.origin })
 }

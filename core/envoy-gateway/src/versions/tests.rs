@@ -100,7 +100,11 @@ fn versions_refuse_different_objects() {
     assert_eq!((errors("1.8", &detection).len(), errors("1.9", &detection).len()), (0, 1));
     let merge = policy("BackendTrafficPolicy", "Gateway, name: eg", "mergeType: StrategicMerge");
     assert_eq!((errors("1.8", &merge).len(), errors("1.9", &merge).len()), (0, 1));
-    let week = policy("BackendTrafficPolicy", "Gateway, name: eg", "rateLimit: {type: Local, local: {rules: [{limit: {requests: 1, unit: Second}}, {limit: {requests: 9, unit: Week}, clientSelectors: [{headers: [{name: a, value: b}]}]}]}}");
+    let week = policy(
+        "BackendTrafficPolicy",
+        "Gateway, name: eg",
+        "rateLimit: {type: Local, local: {rules: [{limit: {requests: 1, unit: Second}}, {limit: {requests: 9, unit: Week}, clientSelectors: [{headers: [{name: a, value: b}]}]}]}}",
+    );
     assert_eq!((errors("1.8", &week).len(), errors("1.9", &week).len()), (1, 0));
 }
 
