@@ -4,7 +4,7 @@
 
 use super::cluster::Admitted;
 use super::codes;
-use super::context::{ADDRESSING, GatewayContext, RouteContext, Translator};
+use super::context::{ADDRESSING, GatewayContext, Listener, RouteContext, RouteParent, Translator};
 use super::load::Loaded;
 use super::load::resources::{From, To};
 use super::status::{Condition, Conditions};
@@ -12,9 +12,9 @@ use super::traps;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Ledger, State, Why};
+use chancery_base::compilation::{Ledger, SideRef, State, Why};
 use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place};
-use chancery_base::resource::{ObjectId, Objects};
+use chancery_base::resource::{ObjectId, Objects, nearest};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::gateway_api::owners::Owners;
 use chancery_text::series;
@@ -96,6 +96,24 @@ fn named_filter<'a>(route: &RouteContext<'a>, message: &str) -> Option<Cursor<'a
     rules.flat_map(|rule| rule.field("filters").items().collect::<Vec<_>>()).find(|filter| filter.field("type").str() == kind)
 }
 
+/// The value of a match whose regular expression a message quotes.
+fn named_match<'a>(route: &RouteContext<'a>, message: &str) -> Option<Cursor<'a>> {
+    fn look<'a>(at: Cursor<'a>, quoted: &str, depth: usize) -> Option<Cursor<'a>> {
+        const DEEPEST: usize = 8;
+        if at.some_str() == Some(quoted) {
+            return Some(at);
+        }
+        if depth > DEEPEST {
+            return None;
+        }
+        let below = at.entries().map(|(_, value)| value).chain(at.items());
+        below.into_iter().find_map(|value| look(value, quoted, depth + 1))
+    }
+    let (_, rest) = message.split_once("regex \"")?;
+    let (quoted, _) = rest.split_once("\" is invalid")?;
+    look(route.object.spec().field("rules"), quoted, 0)
+}
+
 /// All references of a route to backends, also those of mirrors.
 fn backends<'a>(route: &RouteContext<'a>) -> Vec<Cursor<'a>> {
     let mut all = Vec::new();
@@ -122,6 +140,82 @@ fn blamed_backend<'a, 'm>(route: &RouteContext<'a>, line: &'m str) -> (Option<Cu
     (all.iter().find(is_named).copied().or(only), rules, line)
 }
 
+/// A backend's port that its Service does not have, with the ports that it has.
+fn wrong_port(t: &Translator<'_>, route: &RouteContext<'_>, backend: Option<Cursor<'_>>, port: Cursor<'_>, why: &str) -> Diagnostic {
+    let found = finding(&codes::ROUTE_UNRESOLVED, format!("a reference cannot be resolved: {why} (PortNotFound)"), route.object, port);
+    let Some(backend) = backend else { return found };
+    let namespace = backend.field("namespace").some_str().unwrap_or(route.object.namespace());
+    let service = t.resources.services.get(&(namespace.into(), backend.field("name").str().into()));
+    let ports = service.map(|service| service.spec().field("ports").items().filter_map(|of| of.field("port").int()).collect::<Vec<i64>>());
+    match ports.as_deref() {
+        Some([only]) => found.help(format!("write {only}, the Service's only port")),
+        Some(ports) if !ports.is_empty() => {
+            let ports: Vec<String> = ports.iter().map(|port| format!("{port}")).collect();
+            found.help(format!("the Service has the ports {}", series(&ports)))
+        }
+        _ => found,
+    }
+}
+
+/// Reports at its own field why no listener takes a route, if the reason is one that a field decides. Returns whether it is.
+fn unattached(t: &Translator<'_>, route: &RouteContext<'_>, parent: &RouteParent<'_>, condition: &Condition, sink: &mut Findings) -> bool {
+    let name = (parent.reference.namespace.clone().unwrap_or_else(|| route.object.namespace().clone()), parent.reference.name.clone());
+    let Some(gateway) = t.gateways.iter().find(|gateway| gateway.name() == name) else { return false };
+    if parent.reference.kind.as_deref().is_some_and(|kind| kind != "Gateway") {
+        return false;
+    }
+    let section = parent.at.field("sectionName");
+    let is_meant = |listener: &&Listener<'_>| section.some_str().is_none_or(|section| *listener.name == *section) && !listener.is_from_listener_set();
+    let kind = route.kind.name();
+    let report = |message: String, at: Cursor<'_>| finding(&codes::ROUTE_REFUSED, message, route.object, at);
+    match condition.reason.as_str() {
+        "NoMatchingParent" if section.exists() && !gateway.listeners.iter().any(|listener| is_meant(&listener)) => {
+            let known: Vec<&str> = gateway.listeners.iter().filter(|of| !of.is_from_listener_set()).map(|of| of.name.as_str()).collect();
+            let message = format!("Gateway `{}` has no listener `{}`, so nothing reaches this {kind}", gateway.object.name(), section.str());
+            let found = report(message, section);
+            sink.report(match nearest(section.str(), known.iter().copied()) {
+                Some(near) => found.help(format!("write `{near}`")),
+                None => found.help(format!("its listeners are {}", series(&known))),
+            });
+        }
+        "NoMatchingListenerHostname" => {
+            let hosts: Vec<&str> = gateway.listeners.iter().filter(is_meant).filter_map(|listener| listener.hostname.as_deref()).collect();
+            let message = format!("no host of this {kind} fits a listener of Gateway `{}`, so nothing reaches it", gateway.object.name());
+            let mut found = report(message, route.object.spec().field("hostnames")).help(format!("the listener takes {}", series(&hosts)));
+            for listener in gateway.listeners.iter().filter(is_meant).filter(|listener| listener.at.field("hostname").exists()) {
+                found = found.related(Place::origin(Some(listener.at.field("hostname").origin())), "the listener's host");
+            }
+            sink.report(found);
+        }
+        "NotAllowedByListeners" => {
+            let message = format!("no listener of Gateway `{}` admits this {kind}, so nothing reaches it", gateway.object.name());
+            let mut found = report(message, parent.at);
+            for listener in gateway.listeners.iter().filter(is_meant) {
+                let allowed = listener.at.field("allowedRoutes");
+                let why = match allowed.at("namespaces.from").some_str().unwrap_or("Same") {
+                    _ if !listener.status.supported_kinds.iter().any(|(_, known)| *known == *kind) => format!("it does not take {kind}s"),
+                    "Same" => format!("it admits routes of the namespace {} only", gateway.object.namespace()),
+                    "Selector" => format!("its selector does not choose the namespace {}", route.object.namespace()),
+                    _ => continue,
+                };
+                let at = if allowed.exists() { allowed } else { listener.at };
+                found = found.related(Place::origin(Some(at.origin())), format!("listener `{}`: {why}", listener.name));
+            }
+            sink.report(found.help("set `allowedRoutes.namespaces.from: All` at the listener, or move the route"));
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Conflicts between routes that are both accepted.
+pub(crate) fn same_matches(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let refused = side.side.diagnostics.iter().filter(|found| found.code == &codes::ROUTE_REFUSED);
+    let refused: Vec<_> = refused.filter_map(|found| found.resource.clone()).collect();
+    let found = chancery_kubernetes::gateway_api::conflicts::same_matches(side);
+    found.into_iter().filter(|found| found.resource.as_ref().is_none_or(|key| !refused.contains(key))).collect()
+}
+
 /// Reports what a condition says of the references of a route, each at its own backend.
 fn unresolved(t: &Translator<'_>, route: &RouteContext<'_>, condition: &Condition, sink: &mut Findings) {
     for line in condition.message.lines() {
@@ -130,6 +224,10 @@ fn unresolved(t: &Translator<'_>, route: &RouteContext<'_>, condition: &Conditio
         let message = format!("a reference cannot be resolved: {why} ({})", condition.reason);
         let found = finding(&codes::ROUTE_UNRESOLVED, message, route.object, backend.unwrap_or(at));
         let port = backend.map(|backend| backend.field("port")).filter(|port| port.exists());
+        if let Some(port) = port.filter(|_| why.contains("not found on Service")) {
+            sink.report(wrong_port(t, route, backend, port, why));
+            continue;
+        }
         let found = match port {
             Some(port) => found.related(Place::origin(Some(port.origin())), "has no effect until this is fixed"),
             None => found,
@@ -168,6 +266,9 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
                     unresolved(t, route, condition, sink);
                     continue;
                 }
+                if condition.kind == "Accepted" && !condition.holds && unattached(t, route, parent, condition, sink) {
+                    continue;
+                }
                 let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
                     ("Accepted", false) => (&codes::ROUTE_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
                     ("PartiallyInvalid", true) => (&codes::ROUTE_REFUSED, format!("a part of the {kind} is dropped: {}", describe(condition))),
@@ -176,8 +277,8 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
                     _ => continue,
                 };
                 let filter = named_filter(route, &condition.message);
-                let at = match filter {
-                    Some(filter) => filter,
+                let at = match filter.or_else(|| named_match(route, &condition.message)) {
+                    Some(at) => at,
                     None if condition.kind == "Accepted" => parent.at,
                     None => route.object.spec().field("rules"),
                 };

@@ -14,9 +14,11 @@ mod cluster_settings;
 mod codes;
 mod compile;
 mod context;
+mod defaults;
 mod documents;
 mod findings;
 mod inert;
+mod jwks;
 mod kinds;
 mod load;
 mod lua_syntax;
@@ -67,7 +69,7 @@ pub static DIALECT: Dialect = Dialect {
     reads: |key| kinds::find(&key.group, &key.kind).is_some() || (*key.group == *kinds::GROUP && *key.kind == *"EnvoyGateway"),
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
-    defaults: &[],
+    defaults: defaults::DEFAULTS,
     hints: Hints {
         why_idle: |_| "no Envoy gets anything from it",
         why_unreached: |_, _| None,
@@ -77,7 +79,7 @@ pub static DIALECT: Dialect = Dialect {
     annotations: &[],
     codes: codes::ALL,
     outputs: stages::OUTPUTS,
-    checks: &[chancery_kubernetes::gateway_api::checks::references, chancery_kubernetes::gateway_api::conflicts::same_matches],
+    checks: &[chancery_kubernetes::gateway_api::checks::references, findings::same_matches],
     memory: || Box::new(()),
     compile: |task| compile::compile(task),
     cluster_label: compile::cluster_label,

@@ -5,12 +5,12 @@
 use super::cluster::{Admitted, Name};
 use super::codes;
 use super::context::{ADDRESSING, RouteContext, RouteKind, Translator};
-use super::lua_syntax;
 use super::model::PatchPolicy;
 use super::patch::Outcome;
 use super::value::tree;
 use super::xds::Resources;
 use super::xds::proto::nanos;
+use super::{jwks, lua_syntax};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -42,6 +42,10 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
     for policy in t.resources.security_policies.iter().copied().filter(|policy| is_accepted(t, policy)) {
         replaced_protection(t, policy, sink);
         login(t, policy, sink);
+        broken_keys(policy, sink);
+    }
+    for policy in t.resources.backend_tls_policies.iter().copied() {
+        tls_targets(t, policy, sink);
     }
     for policy in t.resources.security_policies.iter().chain(&t.resources.envoy_extension_policies).copied() {
         incomplete_back_off(policy, sink);
@@ -354,6 +358,88 @@ pub(crate) fn missing_targets(t: &Translator<'_>, policy: &Admitted<'_>, sink: &
     any
 }
 
+/// Reports keys in a policy that Envoy cannot read.
+fn broken_keys(policy: &Admitted<'_>, sink: &mut Findings) {
+    for keys in policy.spec().at("jwt.providers").items().map(|provider| provider.at("localJWKS.inline")).filter(|keys| keys.exists()) {
+        let Some(why) = jwks::rejection(keys.str()) else { continue };
+        let message = format!("Envoy rejects these keys, and the listener with all its routes: {why}");
+        sink.report(finding(&base_codes::REFUSED_BY_ENVOY, message, policy, value_place(keys)));
+    }
+}
+
+/// Reports targets of a BackendTLSPolicy that do not exist: the controller writes no status, and the connection is not encrypted.
+fn tls_targets(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+    for target in targets(policy).into_iter().filter(|target| target.field("kind").str() == "Service") {
+        let (name, section) = (target.field("name"), target.field("sectionName"));
+        let known = t.resources.services.iter().filter(|((namespace, _), _)| namespace == policy.namespace());
+        let known: Vec<&str> = known.map(|((_, name), _)| name.as_str()).collect();
+        let Some(service) = t.resources.services.get(&(policy.namespace().clone(), name.str().into())) else {
+            let message = format!("no Service `{}` in use in `{}`: the policy encrypts nothing", name.str(), policy.namespace());
+            let found = finding(&codes::POLICY_WITHOUT_TARGET, message, policy, value_place(name));
+            sink.report(match nearest(name.str(), known.iter().copied()) {
+                Some(near) => found.help(format!("write `{near}`")),
+                None => found.help("name a Service that a route of the policy's namespace uses"),
+            });
+            continue;
+        };
+        let ports = service.spec().field("ports");
+        let is_known = |section: &str| ports.items().any(|port| port.field("name").str() == section);
+        let Some(written) = section.some_str().filter(|section| !is_known(section)) else { continue };
+        let named = ports.items().find(|port| port.field("port").int().is_some_and(|number| format!("{number}") == written));
+        let names: Vec<&str> = ports.items().filter_map(|port| port.field("name").some_str()).collect();
+        let message = format!("Service `{}` has no port with the name `{written}`: the policy encrypts nothing", name.str());
+        let found = finding(&codes::POLICY_WITHOUT_TARGET, message, policy, value_place(section));
+        sink.report(match named.and_then(|port| port.field("name").some_str()) {
+            Some(port) => found.help(format!("write `{port}`: sectionName is the port's name, not its number")),
+            None if names.is_empty() => found.help("give the Service's port a name"),
+            None => found.help(format!("write the name of a port: {}", series(&names))),
+        });
+    }
+}
+
+/// A patch that cannot be applied to its resource: the first step of its path that does not exist, or the error.
+fn failed_patch(object: &Admitted<'_>, patch: &Tree, error: &str, resources: &Resources) -> Diagnostic {
+    let (kind, name, path) = (patch.get("type").text(), patch.get("name").text(), patch.at(&["operation", "path"]));
+    let place = |of: &Tree| Place::origin(of.origin.or(patch.origin));
+    let short = kind.rsplit('.').next().unwrap_or_default();
+    let found = |message: String, at: &Tree| finding(&codes::PATCH_FAILED, message, object, place(at));
+    let lists = [&resources.listeners, &resources.routes, &resources.clusters, &resources.endpoints, &resources.secrets];
+    let is_named = |of: &&Tree| of.get("name").is(name) || of.get("cluster_name").is(name);
+    let Some(mut at) = lists.into_iter().flatten().find(is_named).filter(|_| !path.text().is_empty()) else {
+        return found(format!("this patch is not applied: {error}"), patch.get("operation"));
+    };
+    let mut walked = String::new();
+    let steps: Vec<&str> = path.text().split('/').skip(1).collect();
+    for (depth, step) in steps.iter().enumerate() {
+        let key = step.replace("~1", "/").replace("~0", "~");
+        let below = match at.items() {
+            [] => at.find(&key),
+            items => key.parse::<usize>().ok().and_then(|place| items.get(place)),
+        };
+        let is_new = depth + 1 == steps.len() && patch.at(&["operation", "op"]).is("add");
+        match below {
+            Some(below) => at = below,
+            None if is_new => break,
+            None => {
+                let holder = if walked.is_empty() { format!("{short} `{name}`") } else { format!("`{walked}` of {short} `{name}`") };
+                let message = format!("{holder} has no `{step}`: the patch is not applied");
+                let found = found(message, path);
+                let keys: Vec<&str> = at.fields().iter().map(|(key, _)| key.as_str()).collect();
+                return match (nearest(&key, keys.iter().copied()), at.items().len()) {
+                    (Some(near), _) => found.help(format!("write `{walked}/{near}`")),
+                    (None, 0) if keys.is_empty() => found.help("it is empty"),
+                    (None, 0) => found.help(format!("it has {}", series(&keys))),
+                    (None, 1) => found.help("it is a list with one item, 0"),
+                    (None, items) => found.help(format!("it is a list with the items 0 to {}", items - 1)),
+                };
+            }
+        }
+        walked.push('/');
+        walked.push_str(step);
+    }
+    found(format!("this patch is not applied: {error}"), patch.get("operation"))
+}
+
 /// Reports patches of resources that do not exist, and patches of the same policy that apply.
 pub(crate) fn patches(object: &Admitted<'_>, policy: &PatchPolicy, outcome: &Outcome, resources: &Resources, sink: &mut Findings) {
     for (at, patch) in policy.patches.iter().enumerate() {
@@ -377,7 +463,9 @@ pub(crate) fn patches(object: &Admitted<'_>, policy: &PatchPolicy, outcome: &Out
                 (None, []) => found.help("let a listener or route make such a resource first"),
                 (None, known) => found.help(format!("write one of these names: {}", known.iter().take(3).copied().collect::<Vec<_>>().join(", "))),
             });
-        } else if !outcome.failed.contains(&at) && !outcome.missing.is_empty() {
+        } else if let Some(error) = outcome.failed.iter().position(|failed| *failed == at).and_then(|at| outcome.errors.get(at)) {
+            sink.report(failed_patch(object, patch, error, resources));
+        } else if outcome.failed.len() + outcome.missing.len() > 0 {
             let message = "this patch applies, although another patch of the policy fails".to_string();
             sink.report(finding(&codes::PATCH_APPLIED_ALONE, message, object, place(patch.get("operation"))));
         }
