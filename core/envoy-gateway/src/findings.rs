@@ -201,7 +201,12 @@ fn unattached(t: &Translator<'_>, route: &RouteContext<'_>, parent: &RouteParent
                 let at = if allowed.exists() { allowed } else { listener.at };
                 found = found.related(Place::origin(Some(at.origin())), format!("listener `{}`: {why}", listener.name));
             }
-            sink.report(found.help("set `allowedRoutes.namespaces.from: All` at the listener, or move the route"));
+            let is_about_namespaces = found.related.iter().any(|of| of.message.contains("namespace"));
+            sink.report(if is_about_namespaces {
+                found.help("set `allowedRoutes.namespaces.from: All` at the listener, or move the route")
+            } else {
+                found
+            });
         }
         _ => return false,
     }

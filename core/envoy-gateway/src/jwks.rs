@@ -24,7 +24,7 @@ pub(crate) fn rejection(text: &str) -> Option<String> {
 fn is_readable(key: &Node) -> bool {
     let kind = key.get("kty").and_then(Node::as_str).unwrap_or_default();
     let has = |field: &&str| key.get(field).and_then(Node::as_str).is_some_and(|text| !text.is_empty());
-    NEEDED.iter().any(|(known, fields)| *known == kind && fields.iter().all(|field| has(field)))
+    NEEDED.iter().any(|(known, fields)| *known == kind && fields.iter().all(has))
 }
 
 #[cfg(test)]

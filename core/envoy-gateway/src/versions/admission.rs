@@ -267,10 +267,8 @@ fn without_new_limits(kind: Kind, mut root: Node) -> Node {
     let Value::Object(fields) = &mut root.value else { return root };
     let Some(Node { value: Value::Object(spec), .. }) = fields.get_mut("spec") else { return root };
     match kind {
-        Kind::ClientTrafficPolicy => {
-            if spec.get("clientIPDetection").and_then(Node::as_object).is_some_and(Object::is_empty) {
-                spec.remove("clientIPDetection");
-            }
+        Kind::ClientTrafficPolicy if spec.get("clientIPDetection").and_then(Node::as_object).is_some_and(Object::is_empty) => {
+            spec.remove("clientIPDetection");
         }
         Kind::BackendTrafficPolicy | Kind::SecurityPolicy => {
             let is_wide = |target: &Node| target.get("kind").and_then(Node::as_str) == Some("Gateway");
