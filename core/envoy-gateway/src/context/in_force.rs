@@ -2,6 +2,7 @@
 
 use super::super::cluster::Name;
 use super::super::status::PolicyStatuses;
+use super::backend_policies::BackendPolicies;
 use super::route_kind::RouteKind;
 use super::scope::Scope;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ pub(crate) struct InForce {
     by_scope: BTreeMap<(&'static str, Scope), ObjectId>,
     /// Policies that are merged into another one, as pairs of the narrower and the wider.
     merged: BTreeSet<(ObjectId, ObjectId)>,
+    pub(crate) backends: BackendPolicies,
     /// The listeners by their names in the model.
     listeners: BTreeMap<Str, ListenerName>,
 }
@@ -48,6 +50,7 @@ impl InForce {
     pub(crate) fn add(&mut self, of_class: InForce, statuses: &PolicyStatuses, listeners: impl Iterator<Item = (Str, ListenerName)>) {
         let is_accepted = |id: &ObjectId| statuses.get(id).is_some_and(|status| status.ancestors.iter().any(|(_, of)| of.is("Accepted", true)));
         self.by_scope.extend(of_class.by_scope.into_iter().filter(|(_, policy)| is_accepted(policy)));
+        self.backends.add(of_class.backends, statuses);
         self.merged.extend(of_class.merged);
         self.listeners.extend(listeners);
     }
@@ -56,7 +59,13 @@ impl InForce {
     pub(crate) fn of_route(&self, objects: &Objects, chosen: ChosenRoute<'_>) -> Vec<EffectivePolicy> {
         let scopes = self.scopes(objects, chosen);
         let kinds: BTreeSet<&'static str> = self.by_scope.keys().map(|(kind, _)| *kind).collect();
-        kinds.into_iter().flat_map(|kind| self.of_kind(kind, &scopes, objects)).collect()
+        let of_backends = chosen.route.iter().find_map(|origin| {
+            let (_, object, path) = route(objects, *origin)?;
+            let [_, _, Segment::Index(rule), ..] = path.segments.as_slice() else { return None };
+            Some(self.backends.of_rule(objects, object, *rule))
+        });
+        let of_scopes = kinds.into_iter().flat_map(|kind| self.of_kind(kind, &scopes, objects));
+        of_scopes.chain(of_backends.into_iter().flatten()).collect()
     }
 
     /// The scopes that contain a route, narrowest first, each with its description.

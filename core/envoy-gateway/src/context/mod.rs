@@ -1,12 +1,14 @@
 //! The state of a translation, which `translate` and `policy` share: Gateways, listeners and routes, scopes of policies, the index of
 //! their settings, and the policies in force.
 
+mod backend_policies;
 mod in_force;
 mod index;
 mod route_kind;
 mod scope;
 mod translator;
 
+pub(crate) use backend_policies::BackendPolicy;
 pub(crate) use in_force::{ADDRESSING, InForce, ListenerName};
 pub(crate) use index::Index;
 pub(crate) use route_kind::RouteKind;

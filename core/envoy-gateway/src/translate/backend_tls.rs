@@ -1,7 +1,7 @@
 //! TLS towards backends: Backends' own settings, BackendTLSPolicies, and the client certificate of the Gateway or EnvoyProxy.
 
 use super::super::cluster::Admitted;
-use super::super::context::Translator;
+use super::super::context::{BackendPolicy, Translator};
 use super::super::load::resources::{From, To};
 use super::super::model::{CaCertificate, Sds, SubjectAltName, TlsSettings, UpstreamTls};
 use super::super::status::{Reference, sentence};
@@ -336,12 +336,32 @@ fn is_targeted(policy: &Admitted<'_>, target: &Target, namespace: &str, needs_se
     false
 }
 
+/// Whether a policy targets the whole of an object, without a section.
+fn is_for_whole(policy: &Admitted<'_>, target: &Target, namespace: &str) -> bool {
+    *policy.namespace() == *namespace
+        && policy.spec().field("targetRefs").items().any(|current| {
+            let is = |field: &str, value: &Str| current.field(field).str() == value.as_str();
+            is("group", &target.group) && is("kind", &target.kind) && is("name", &target.name) && !current.field("sectionName").exists()
+        })
+}
+
 fn validation_of_policy(t: &mut Translator<'_>, of: &SettingOf, parent: &Reference) -> Result<Option<UpstreamTls>, String> {
     let target = target_of(t, of);
     let policies = &t.resources.backend_tls_policies;
     let by_section = target.section.as_ref().and_then(|_| policies.iter().copied().find(|of_| is_targeted(of_, &target, &of.namespace, true)));
     let policy = by_section.or_else(|| policies.iter().copied().find(|of_| is_targeted(of_, &target, &of.namespace, false)));
     let Some(policy) = policy else { return Ok(None) };
+    if let Some(backend) = of.origin {
+        let whole = by_section.and_then(|_| policies.iter().copied().find(|of_| is_for_whole(of_, &target, &of.namespace)));
+        let of_backend = BackendPolicy {
+            policy: policy.id(),
+            replaced: whole.map(Admitted::id),
+            kind: of.kind.clone(),
+            name: (of.namespace.clone(), of.name.clone()),
+            port: by_section.and(target.section),
+        };
+        t.in_force.backends.put(backend, of_backend);
+    }
     let bundle = bundle_of(t, policy);
     let status = t.policies.entry(policy.id()).or_default();
     let mut ancestors: Vec<Reference> = status.ancestors.iter().map(|(known, _)| known.clone()).collect();
