@@ -1,4 +1,4 @@
-//! Tests what differs between versions, on small inputs.
+//! Tests the differences between versions on small inputs.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -50,7 +50,7 @@ fn policy(kind: &str, target: &str, spec: &str) -> String {
 }
 
 #[test]
-fn redirect_keeps_port_of_first_listener_in_1_8() {
+fn old_redirect_keeps_first_port() {
     let route = "apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: moved, namespace: shop}
@@ -67,7 +67,7 @@ spec:
 }
 
 #[test]
-fn hash_does_not_choose_weighted_cluster_in_1_8() {
+fn old_hash_chooses_no_weighted_cluster() {
     let modifier = "filters: [{type: RequestHeaderModifier, requestHeaderModifier: {remove: [x]}}]";
     let route = format!(
         "apiVersion: gateway.networking.k8s.io/v1
@@ -86,7 +86,7 @@ spec:
 }
 
 #[test]
-fn field_of_1_9_is_dropped_in_1_8() {
+fn new_field_is_dropped_before_it_exists() {
     let csrf = policy("SecurityPolicy", "Gateway, name: eg", "csrf: {additionalOrigins: ['https://a.example.com']}");
     assert!(compiled("1.9", &csrf).all_diagnostics().all(|finding| finding.code.name != "unknown-field"));
     let old = compiled("1.8", &csrf);
@@ -109,7 +109,7 @@ fn versions_refuse_different_objects() {
 }
 
 #[test]
-fn tcp_route_v1_does_not_exist_in_1_8() {
+fn old_version_refuses_tcp_route_v1() {
     let route = "apiVersion: gateway.networking.k8s.io/v1
 kind: TCPRoute
 metadata: {name: t, namespace: shop}
