@@ -115,6 +115,9 @@ fn name(node: &GraphNode) -> String {
 
 /// Returns the label of an edge.
 fn edge_label(edge: &Edge) -> String {
+    if let Some(effect) = edge.relation.call_effect() {
+        return if edge.terms.is_empty() { effect.to_string() } else { edge.terms.join("\n") };
+    }
     edge.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| edge.label.to_string())
 }
 
@@ -176,6 +179,9 @@ fn dot(graph: &Graph) -> String {
         let look = match edge.relation {
             Relation::Makes => ", style=dotted",
             Relation::Selects | Relation::Uses => ", style=dashed",
+            Relation::Allows => ", color=\"#1e8449\", fontcolor=\"#1e8449\"",
+            Relation::Denies => ", style=dashed, color=\"#c0392b\", fontcolor=\"#c0392b\"",
+            Relation::Decides => ", color=\"#9a6700\", fontcolor=\"#9a6700\"",
             Relation::Refers | Relation::Holds | Relation::Owns | Relation::Forwards => "",
         };
         let _ = writeln!(out, "  {} -> {} [label={}{look}];", quoted(&edge.from), quoted(&edge.to), quoted(&edge_label(edge)));
@@ -216,7 +222,8 @@ fn mermaid(graph: &Graph) -> String {
     for edge in &graph.edges {
         let arrow = match edge.relation {
             Relation::Refers | Relation::Holds | Relation::Owns | Relation::Forwards => "-->",
-            Relation::Selects | Relation::Makes | Relation::Uses => "-.->",
+            Relation::Allows | Relation::Decides => "==>",
+            Relation::Selects | Relation::Makes | Relation::Uses | Relation::Denies => "-.->",
         };
         let label = edge_label(edge);
         let label = if label.is_empty() { String::new() } else { format!("|{}|", text(&label)) };

@@ -188,7 +188,12 @@ impl RouteText<'_> {
     /// The gateways that get the request next.
     fn then(&mut self) {
         for hop in &self.report.then {
-            let teller = RouteText { report: &hop.report, style: self.style, all: self.all, out: String::new() };
+            let mut teller = RouteText { report: &hop.report, style: self.style, all: self.all, out: String::new() };
+            if let Some(call) = &hop.call {
+                let mark = if call.is_allowed { self.style.green("✓") } else { self.style.red("✗") };
+                let place = self.place(call.span.as_ref());
+                let _ = writeln!(teller.out, "\n{mark} {}{place}", plain(&call.why));
+            }
             let _ = writeln!(self.out, "\n{}\n{}", self.style.heading(&hop.gateway), teller.steps());
         }
     }

@@ -61,6 +61,9 @@ fn passive(relation: Relation) -> &'static str {
         Relation::Makes => "is made by",
         Relation::Forwards => "gets requests from",
         Relation::Uses => "is used by",
+        Relation::Allows => "may be called by",
+        Relation::Denies => "must not be called by",
+        Relation::Decides => "may be called under conditions by",
     }
 }
 

@@ -46,7 +46,8 @@ try {
         await ready(page);
         if (text) {
           await load(page, { "large.yaml": text });
-          await page.waitForTimeout(text.length / 500);
+          await page.locator(".arrived", { hasText: /Read as .*: \d{3,} resources/ }).waitFor({ timeout: 120_000 });
+          await page.locator(".box.folded").first().waitFor({ timeout: 120_000 });
         }
         for (const view of views) {
           const where = `${name} ${width}x${height} ${theme} ${view}`;

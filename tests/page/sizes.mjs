@@ -19,11 +19,14 @@ const ingresses = (count) =>
   times(count, (at) => `---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i${at}, namespace: team-${at % 20}}\nspec:\n  ingressClassName: nginx\n  rules:\n  - host: i${at}.example.com\n    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: s, port: {number: 80}}}}]}\n`) +
   times(20, (at) => `---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: team-${at}}\nspec: {ports: [{port: 80}]}\n`);
 
-// Each input with its name.
+// A Mapping with an unknown field.
+const broken = "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: broken}\nspec:\n  hostname: h0.example.com\n  prefix: /broken/\n  service: broken\n  wrong: 1\n";
+
+// Each input with its name, and text that adds a finding.
 export const large = () => [
-  { name: "emissary-200", text: emissary(200) },
-  { name: "emissary-1000", text: emissary(1000) },
-  { name: "emissary-5000", text: emissary(5000) },
+  { name: "emissary-200", text: emissary(200), broken },
+  { name: "emissary-1000", text: emissary(1000), broken },
+  { name: "emissary-5000", text: emissary(5000), broken },
   { name: "contour-3000", text: contour(3000) },
   { name: "consul-500", text: consul(500) },
   { name: "ingress-nginx-1000", text: ingresses(1000) },

@@ -634,6 +634,12 @@ pub struct Line {
     pub width: f64,
     /// The position of the share: the end of the text, on its baseline.
     pub share_at: (i32, i32),
+    /// For a rule about calls between services: `allow`, `deny`, or `rules` if conditions decide.
+    #[serde(default)]
+    pub effect: Option<String>,
+    /// The position of the effect: the middle of the text, on its baseline. Missing if it would cover something.
+    #[serde(default)]
+    pub effect_at: Option<(i32, i32)>,
     /// Whether it is part of a cycle.
     pub cycle: bool,
     /// The path data of SVG's `d`.

@@ -128,7 +128,7 @@ impl Running {
 }
 
 /// Whether everything is denied without an intention.
-fn denies(state: &State, options: &Options) -> bool {
+pub(super) fn denies(state: &State, options: &Options) -> bool {
     state.agent.as_ref().map_or(options.default_deny, |agent| agent.default_deny)
 }
 

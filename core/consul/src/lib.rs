@@ -12,6 +12,7 @@ mod agent;
 mod apply;
 mod bexpr;
 mod bootstrap;
+mod calls;
 pub mod catalog;
 pub mod chain;
 mod checks;

@@ -1,5 +1,6 @@
 //! From text to the resources of a proxy: each rule on a minimal input.
 
+mod calls;
 mod extensions;
 mod gateways;
 mod lenience;

@@ -3,11 +3,11 @@
 use super::entry::Entry;
 use super::instance::Instance;
 use super::stages::{ProxyState, Stages, stages};
-use super::{compile, material, relations};
+use super::{calls, compile, material, relations};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::compilation::{self, Issued, Loaded, Output, Relation, SideRef};
+use chancery_base::compilation::{self, Call, CallDecision, CallRule, Issued, Loaded, Output, Relation, SideRef};
 use chancery_base::ir::{SecretReference, Tree};
 use chancery_base::resource::{ObjectId, Objects, Rule};
 use chancery_text::{Node, Object, Str, Value};
@@ -36,6 +36,14 @@ impl compilation::Stages for Stages {
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
         let registrations = self.proxies.values().filter_map(|known| Some((known.object?, &*known.mail)));
         relations::relations(&self.state, registrations, objects)
+    }
+
+    fn call_rules(&self, _: &Objects) -> Vec<CallRule> {
+        calls::rules(&self.state)
+    }
+
+    fn decide_call(&self, call: Call<'_>) -> Option<CallDecision> {
+        calls::decide(&self.state, compile::denies(&self.state, &self.options), call)
     }
 
     fn is_needed(&self, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {

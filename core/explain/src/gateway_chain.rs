@@ -1,13 +1,13 @@
 //! Follows a request through all gateways of an input: from the first gateway through others that listen on its way. Does not route within a
 //! gateway; see `simulate`.
 
-use super::Positions;
-use super::route::{Hop, RouteReport, TracedGateway};
+use super::route::{DecidedCall, Hop, RouteReport, TracedGateway};
+use super::{OriginView, Positions};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, GatewayRef};
+use chancery_base::compilation::{Call, Compilation, GatewayRef};
 use chancery_base::ir::{Ir, Tree};
 use chancery_envoy::config::EnvoyConfig;
 use chancery_envoy::emit::Emitted;
@@ -37,10 +37,20 @@ pub fn route_through_gateways(gateway: GatewayRef<'_>, positions: &Positions<'_>
             break;
         }
         let (report, further) = pass(to, positions, &hop.request, &mut Emitted::default());
-        first.then.push(Hop { gateway: to.id.to_string(), report });
+        let call = decided_call(to, positions, &from, &hop.request);
+        first.then.push(Hop { gateway: to.id.to_string(), call, report });
         next = further;
     }
     first
+}
+
+/// Returns the rule between services that decides a request from another gateway.
+fn decided_call(to: GatewayRef<'_>, positions: &Positions<'_>, from: &str, request: &Request) -> Option<DecidedCall> {
+    let side = to.of();
+    let path = request.path.split('?').next().unwrap_or_default();
+    let found = side.side.stages.decide_call(Call { from, to: to.id.as_str(), method: &request.method, path })?;
+    let span = found.at.and_then(|origin| OriginView::of(origin, side, positions).span);
+    Some(DecidedCall { is_allowed: found.is_allowed, why: found.why, span })
 }
 
 /// Routes a request in one gateway only. A note names the next gateway on its way, which is not simulated.

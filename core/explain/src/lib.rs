@@ -100,7 +100,7 @@ pub use pointer::{describe, get, name_of, resolve};
 pub use policies::{PolicySetting, RequestPolicy};
 pub use rejected::rejected_by_envoy;
 pub use request_test::{Mismatch, PreparedGateways, RequestTest, RequestTests, TestAnswer, Tester};
-pub use route::{Hop, OriginOf, RouteReport, TracedGateway, report, route, route_unknown};
+pub use route::{DecidedCall, Hop, OriginOf, RouteReport, TracedGateway, report, route, route_unknown};
 pub use routes::{RouteRow, RouteRows, count_clusters, count_routes, routes};
 pub use sample_request::{named_host, sample_request, sample_requests, sample_requests_for_hosts};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};

@@ -5,7 +5,7 @@
 
 use super::policies::{self, RequestPolicy};
 use super::unmatched::{self, ServedHost, UnservedResource};
-use super::{Finding, OriginView, Positions, RequestVerdict};
+use super::{Finding, OriginView, Positions, RequestVerdict, Span};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -47,9 +47,23 @@ pub struct RouteReport {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Hop {
     pub gateway: String,
+    /// The rule between services that decides the call of the gateway before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<DecidedCall>,
     /// What happens to the request there.
     #[serde(flatten)]
     pub report: RouteReport,
+}
+
+/// The rule that decides a call between two gateways.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct DecidedCall {
+    pub is_allowed: bool,
+    /// The decision and its reason, as one clause.
+    pub why: String,
+    /// The field that decides. Missing if no rule applies.
+    #[serde(flatten)]
+    pub span: Option<Span>,
 }
 
 /// Where a part of the report comes from.

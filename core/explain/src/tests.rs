@@ -177,6 +177,7 @@ fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
         relation: Relation::Refers,
         label: "",
         at: None,
+        terms: Box::default(),
         share: None,
     };
     Graph {

@@ -194,13 +194,19 @@ pub fn envoy_ending(report: &RouteReport) -> Ending {
     }
 }
 
+/// The status of requests that access rules deny.
+const DENIED: u32 = 403;
+
 /// Returns the verdict on a request that Envoys get.
 #[must_use]
 pub fn envoy_verdict(report: &RouteReport, request: &Request, names: &Graph) -> RequestVerdict {
     let (hop, simulation) = deciding(report);
     let start = headline(report, request, names);
     let sentence = match hop {
-        Some(hop) => format!("{start}, but {} {}", hop.gateway, describe_end(simulation)),
+        Some(hop) => match hop.call.as_ref().filter(|call| !call.is_allowed && simulation.status == Some(DENIED)) {
+            Some(call) => format!("{start}, but {} ({DENIED})", call.why),
+            None => format!("{start}, but {} {}", hop.gateway, describe_end(simulation)),
+        },
         None => format!("{start}{}", conditions(report)),
     };
     let good = is_good(simulation.outcome);

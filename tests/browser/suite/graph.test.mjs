@@ -238,7 +238,7 @@ describe("settings on the graph", () => {
     await weight.fill("25");
     await weight.press("Enter");
     await page.locator(".cm-line", { hasText: "weight: 25" }).waitFor();
-    await page.locator(".share", { hasText: "25 %" }).first().waitFor();
+    await page.locator(".share", { hasText: "25%" }).first().waitFor();
     assert.equal((await page.locator(".cm-content").textContent()).replace("weight: 25", "weight: 10"), before, "comments stay");
     await weight.fill("many");
     await weight.press("Enter");

@@ -3,7 +3,8 @@
 use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
-use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, share_at, svg};
+use chancery_core::explain::picture::{EdgePath, Frame as CoreFrame, PictureOptions, effects_at, line_width, picture, share_at, svg};
+use chancery_core::explain::layout::Point;
 use chancery_core::explain::{Focus, Graph, GraphNode, Lineage, NodeKind, Relation, layout, story as overview_of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -109,7 +110,7 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, 
         warnings: frame.warnings,
         span: node.span.as_deref().map(span).or_else(|| makers.get(node.id.as_str()).cloned()),
     };
-    let lines = picture.threads.iter().map(|thread| Line {
+    let line = |(thread, effect_at): (&EdgePath, Option<Point>)| Line {
         from: thread.from,
         to: thread.to,
         relation: thread.relation.verb().into(),
@@ -120,16 +121,18 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, 
             let at = share_at(&thread.points);
             (at.x, at.y)
         },
+        effect: thread.relation.call_effect().map(Into::into),
+        effect_at: effect_at.map(|at| (at.x, at.y)),
         cycle: thread.cycle,
         course: layout::curve(&thread.points),
-    });
+    };
     Drawing {
         width: picture.width,
         height: picture.height,
         supporting: picture.supporting,
         compact: picture.compact,
         frames: picture.frames.iter().zip(&graph.nodes).map(frame).collect(),
-        lines: lines.collect(),
+        lines: picture.threads.iter().zip(effects_at(&picture)).map(line).collect(),
         folded,
         kinds,
     }

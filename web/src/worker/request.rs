@@ -3,7 +3,7 @@
 
 use crate::protocol::{Hop, Reason, RouteVerdict, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::common::span;
-use crate::worker::step_nodes::add_nodes;
+use crate::worker::step_nodes::{add_nodes, call_step};
 use crate::worker::{app_gateway, nginx};
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::GatewayRef;
@@ -153,6 +153,7 @@ fn hop(of: &explain::Hop) -> Hop {
     let ending = Ending::of(&of.report.simulation);
     let mut steps = Walk::steps(&of.report, &ending);
     steps.iter_mut().for_each(forget_pointers);
+    steps.splice(0..0, of.call.as_ref().map(call_step));
     Hop { gateway: of.gateway.clone(), result: ending.summary(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
 }
 

@@ -1,12 +1,13 @@
 //! Finds the box of the graph's overview for each step of a request. Does not describe the steps; see `request`.
 
 use crate::protocol::{Step, Way};
-use chancery_core::explain::{Graph, GraphNode};
+use crate::worker::common::span;
+use chancery_core::explain::{DecidedCall, Graph, GraphNode};
 
 /// The column of the overview that shows this kind of step.
 fn lane_of(step: &Step) -> Option<u8> {
     match step.what.as_str() {
-        "Listener" | "Filter chain" => Some(0),
+        "Listener" | "Filter chain" | "Intention" => Some(0),
         "Virtual host" | "Server" => Some(1),
         "Routes" | "Rule" | "Location" | "Redirect" | "End" => Some(2),
         "Pool" | "Upstream" => Some(3),
@@ -28,6 +29,11 @@ fn node_of(step: &Step, gateway: Option<&str>, passed: &[&GraphNode]) -> Option<
     let is_of_gateway = |node: &&&&GraphNode| gateway.is_some() && node.gateway.as_ref().map(|of| of.as_str()) == gateway;
     let named = column.iter().find(|node| lane == 3 && represents(node, &step.name));
     named.or_else(|| column.iter().find(is_of_gateway)).or_else(|| column.first()).map(|node| node.id.to_string())
+}
+
+/// The step of the rule that decides a call between two gateways.
+pub fn call_step(call: &DecidedCall) -> Step {
+    Step { what: "Intention".into(), lost: !call.is_allowed, spans: call.span.iter().map(span).collect(), facts: vec![call.why.clone()], ..Step::default() }
 }
 
 /// Adds the boxes to the steps of all gateways on the way.

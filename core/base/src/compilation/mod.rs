@@ -7,6 +7,7 @@
 //! `chancery-compile`.
 
 mod answers;
+mod call;
 mod dialect;
 mod ledger;
 mod missing;
@@ -19,6 +20,7 @@ mod served;
 mod stages;
 
 pub use answers::{Answers, ControllerState, Created, OwnConfiguration, Refused, Restart, Serving, SettingChange, StatusOf};
+pub use call::{Call, CallDecision, CallEffect, CallEnd, CallRule};
 pub use dialect::{
     AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, PrecedenceChange, Problem, Purpose, Task,
 };
@@ -281,6 +283,11 @@ impl<'a> SideRef<'a> {
     /// The references between the side's objects.
     pub fn relations(self) -> Vec<Relation> {
         self.side.stages.relations(&self.compilation.objects)
+    }
+
+    /// The rules about calls between services.
+    pub fn call_rules(self) -> Vec<CallRule> {
+        self.side.stages.call_rules(&self.compilation.objects)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Gives views access to the values of a dialect's stages: loaded objects, references, and key material.
 
-use super::{ChosenRoute, EffectivePolicy, Relation, SideRef};
+use super::{Call, CallDecision, CallRule, ChosenRoute, EffectivePolicy, Relation, SideRef};
 use crate::ir::SecretReference;
 use crate::resource::{ObjectId, Objects, Rule};
 use alloc::collections::BTreeSet;
@@ -21,6 +21,16 @@ pub trait Stages: Any + Debug + Send + Sync {
     /// The references between objects.
     fn relations(&self, _: &Objects) -> Vec<Relation> {
         Vec::new()
+    }
+
+    /// The rules about calls between services.
+    fn call_rules(&self, _: &Objects) -> Vec<CallRule> {
+        Vec::new()
+    }
+
+    /// The rule that decides a request between two proxies. `None` if rules do not decide it, or depend on more than the request.
+    fn decide_call(&self, _: Call<'_>) -> Option<CallDecision> {
+        None
     }
 
     /// The policies that count for a route, by kind.

@@ -180,7 +180,6 @@ pub struct Bootstrap {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Admin {
     /// The address that it listens on.
-    #[serde(flatten)]
     pub address: Sourced<EndpointAddress>,
     /// The file of its access log.
     pub access_log_path: Str,

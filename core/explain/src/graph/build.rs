@@ -9,7 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, Options};
+use chancery_base::compilation::{CallEffect, CallEnd, Compilation, Options};
 use chancery_base::diagnostic::Severity;
 use chancery_base::resource::{ObjectId, Origin};
 use chancery_text::Str;
@@ -55,6 +55,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
     builder.distinguish_labels();
     builder.findings();
     builder.references();
+    builder.calls();
     builder.created();
     for gateway in compilation.gateways() {
         builder.scope = gateway.label().map(Str::from);
@@ -83,6 +84,7 @@ struct IndexedEdge {
     relation: Relation,
     label: &'static str,
     at: Option<Box<OriginView>>,
+    terms: Box<[String]>,
 }
 
 pub(super) struct Builder<'a> {
@@ -176,7 +178,7 @@ impl Builder<'_> {
 
     pub fn edge(&mut self, from: usize, to: usize, relation: Relation, label: &'static str, at: Option<Box<OriginView>>) {
         if from != to && self.drawn.insert((from, to, relation)) {
-            self.edges.push(IndexedEdge { from, to, relation, label, at });
+            self.edges.push(IndexedEdge { from, to, relation, label, at, terms: Box::default() });
         }
     }
 
@@ -185,8 +187,17 @@ impl Builder<'_> {
         for origin in origins {
             if let Some(from) = self.ids.get(&origin.object()).copied() {
                 self.edge(from, to, Relation::Makes, "", None);
+                self.add_field(*origin, to);
             }
         }
+    }
+
+    /// Adds the field of an origin to a route.
+    fn add_field(&mut self, origin: Origin, route: usize) {
+        let Some(rule) = self.graph.nodes.get_mut(route).and_then(|node| node.rule.as_mut()) else { return };
+        let path = self.compilation.objects.get(origin.object()).map(|object| object.path(origin.node()).to_string());
+        // Only the items of lists distinguish the rules of a resource.
+        rule.fields.extend(path.filter(|path| path.contains('[')));
     }
 
     /// Returns the id of the first resource among these origins.
@@ -289,6 +300,32 @@ impl Builder<'_> {
         }
     }
 
+    /// Adds the rules about calls between services. A rule about every service starts or ends at its own object.
+    fn calls(&mut self) {
+        let mut replaced: HashSet<(usize, usize)> = HashSet::new();
+        for (side, rule) in self.compilation.sides().flat_map(|side| side.call_rules().into_iter().map(move |rule| (side, rule))) {
+            let Some(own) = self.ids.get(&rule.object).copied() else { continue };
+            let end = |end: &CallEnd| match end {
+                CallEnd::Object(object) => self.ids.get(object).copied(),
+                CallEnd::Unregistered(key) => self.find(&format!("missing:{}", id_of(&ResourceRef::from(key)))),
+                CallEnd::Any => Some(own),
+            };
+            let (Some(from), Some(to)) = (end(&rule.from), end(&rule.to)) else { continue };
+            let relation = match rule.effect {
+                CallEffect::Allow => Relation::Allows,
+                CallEffect::Deny => Relation::Denies,
+                CallEffect::Conditions => Relation::Decides,
+            };
+            replaced.insert((own, from));
+            if from != to && self.drawn.insert((from, to, relation)) {
+                let at = rule.at.map(|origin| Box::new(OriginView::of(origin, side, self.positions)));
+                self.edges.push(IndexedEdge { from, to, relation, label: "", at, terms: rule.terms.into() });
+            }
+        }
+        // A rule's reference to its caller would point back along the same way.
+        self.edges.retain(|edge| edge.relation != Relation::Refers || !replaced.contains(&(edge.from, edge.to)));
+    }
+
     fn created(&mut self) {
         for created in self.compilation.sides.iter().flat_map(|side| side.answers.created.iter().flatten()) {
             let Some(owner) = self.ids.get(&created.owner).copied() else { continue };
@@ -316,7 +353,7 @@ impl Builder<'_> {
         graph.cycles = cycles(graph.nodes.len(), &refers).into_iter().map(|cycle| cycle.into_iter().map(id).collect()).collect();
         graph.edges = edges
             .into_iter()
-            .map(|edge| Edge { from: id(edge.from), to: id(edge.to), relation: edge.relation, label: edge.label, at: edge.at, share: None })
+            .map(|edge| Edge { from: id(edge.from), to: id(edge.to), relation: edge.relation, label: edge.label, at: edge.at, terms: edge.terms, share: None })
             .collect();
         graph
     }

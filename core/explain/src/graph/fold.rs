@@ -1,6 +1,7 @@
 //! Folds a large graph: joins similar nodes into one. Does not select parts of a graph; see `focus`.
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -138,6 +139,7 @@ pub(super) fn edges(edges: Vec<Edge>, renamed: &HashMap<Str, Str>) -> Vec<Edge> 
             edge.from = from.unwrap_or(&edge.from).clone();
             edge.to = to.unwrap_or(&edge.to).clone();
             edge.at = None;
+            edge.terms = Box::default();
         }
         if edge.from != edge.to && seen.insert((edge.from.clone(), edge.to.clone(), edge.relation)) {
             out.push(edge);

@@ -166,6 +166,12 @@ pub enum Relation {
     Forwards,
     /// Envoy needs the other part.
     Uses,
+    /// A rule allows calls to the other service.
+    Allows,
+    /// A rule denies calls to the other service.
+    Denies,
+    /// A rule decides each call to the other service by conditions.
+    Decides,
 }
 
 impl Relation {
@@ -180,6 +186,20 @@ impl Relation {
             Relation::Makes => "makes",
             Relation::Forwards => "forwards to",
             Relation::Uses => "uses",
+            Relation::Allows => "may call",
+            Relation::Denies => "must not call",
+            Relation::Decides => "may call under conditions",
+        }
+    }
+
+    /// The word on an arrow between services, if the relation is a rule about calls.
+    #[must_use]
+    pub fn call_effect(self) -> Option<&'static str> {
+        match self {
+            Relation::Allows => Some("allow"),
+            Relation::Denies => Some("deny"),
+            Relation::Decides => Some("rules"),
+            _ => None,
         }
     }
 }
@@ -195,6 +215,9 @@ pub struct Edge {
     pub label: &'static str,
     /// The field that refers.
     pub at: Option<Box<OriginView>>,
+    /// For a rule about calls: its conditions, in the order of evaluation.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub terms: Box<[String]>,
     /// In a story, the percentage of requests that follow this edge; `None` for all of them.
     #[serde(skip)]
     pub share: Option<u32>,

@@ -3,6 +3,7 @@
 //! Its nodes have the same kinds as the graph of resources, so that both can be shown in the same way. Does not know resources; see `build`.
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -49,7 +50,7 @@ impl Builder<'_> {
 
     fn edge(&mut self, from: &str, to: &str) {
         if self.drawn.insert((from.to_string(), to.to_string())) {
-            self.graph.edges.push(Edge { from: from.into(), to: to.into(), relation: Relation::Forwards, label: "", at: None, share: None });
+            self.graph.edges.push(Edge { from: from.into(), to: to.into(), relation: Relation::Forwards, label: "", at: None, terms: Box::default(), share: None });
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Rule {
     pub takes: u32,
     /// Clusters by name, each with its share in percent.
     pub shares: Vec<(Str, u32)>,
+    /// The fields that it comes from, if they are in lists.
+    pub fields: Vec<String>,
 }
 
 /// Numbers of the columns.
@@ -64,6 +66,14 @@ struct Gathered {
     targets: Vec<(usize, u32)>,
     /// The percentage of requests that remain for later routes, by virtual host and transport.
     remaining: Vec<(usize, Str, u32)>,
+    /// The fields that its routes come from, if they are in lists.
+    fields: Vec<String>,
+}
+
+/// The length of the path to the innermost list item that contains both fields.
+fn shared_item(field: &str, other: &str) -> usize {
+    let common = field.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    field.get(..common).and_then(|common| common.rfind(']')).map_or(0, |at| at + 1)
 }
 
 struct StoryBuilder<'a> {
@@ -210,6 +220,7 @@ impl<'a> StoryBuilder<'a> {
                 actions: Vec::new(),
                 targets: Vec::new(),
                 remaining: Vec::new(),
+                fields: Vec::new(),
             });
             self.rules.len() - 1
         });
@@ -232,6 +243,7 @@ impl<'a> StoryBuilder<'a> {
                 None => gathered.targets.push((to, share)),
             }
         }
+        gathered.fields.extend(rule.fields.iter().filter(|field| !gathered.fields.contains(field)).cloned().collect::<Vec<_>>());
         gathered.actions.extend(rule.action.clone().filter(|action| !gathered.actions.contains(action)));
         if !gathered.routes.contains(&route) {
             gathered.routes.push(route);
@@ -328,19 +340,24 @@ impl<'a> StoryBuilder<'a> {
         }
         let at: HashMap<&str, usize> = self.whole.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
         for edge in &self.whole.edges {
-            if !matches!(edge.relation, Relation::Refers | Relation::Holds | Relation::Owns | Relation::Selects) {
+            let is_call = edge.relation.call_effect().is_some();
+            if !is_call && !matches!(edge.relation, Relation::Refers | Relation::Holds | Relation::Owns | Relation::Selects) {
                 continue;
             }
             let (Some(from), Some(to)) = (at.get(edge.from.as_str()).copied(), at.get(edge.to.as_str()).copied()) else { continue };
-            if self.is_absorbed(to) || self.lane[to] == Some(SERVICE) && !self.rules_of[from].is_empty() {
+            if !is_call && (self.is_absorbed(to) || self.lane[to] == Some(SERVICE) && !self.rules_of[from].is_empty()) {
                 continue;
             }
             let users: Vec<usize> = match self.is_absorbed(from) {
-                true => self.rules_of[from].iter().take(MOST_USERS).map(|number| count + number).collect(),
+                true => self.users_of(from, edge).into_iter().take(MOST_USERS).map(|number| count + number).collect(),
                 false => Vec::from([from]),
             };
             for from in users {
-                self.lines.entry((from, to)).or_insert((edge.relation, None));
+                let line = self.lines.entry((from, to)).or_insert((edge.relation, None));
+                // A rule about calls says more than a reference.
+                if is_call && line.0 == Relation::Refers {
+                    line.0 = edge.relation;
+                }
             }
         }
         // A resource of a rule kind that makes no rule is shown in the column of rules.
@@ -352,6 +369,15 @@ impl<'a> StoryBuilder<'a> {
                 self.lane[at] = Some(RULE);
             }
         }
+    }
+
+    /// Returns the rules of a resource that a reference belongs to: the rules in the same item of a list as its field, or else all rules.
+    fn users_of(&self, resource: usize, reference: &Edge) -> Vec<usize> {
+        let rules = self.rules_of[resource].clone();
+        let Some(path) = reference.at.as_ref().and_then(|at| at.path.as_deref()).filter(|_| rules.len() > 1) else { return rules };
+        let score = |number: &usize| self.rules[*number].fields.iter().map(|field| shared_item(field, path)).max().unwrap_or_default();
+        let best = rules.iter().map(score).max().unwrap_or_default();
+        rules.into_iter().filter(|number| score(number) == best).collect()
     }
 
     fn kind_of_resource(&self, at: usize) -> Option<String> {
@@ -397,6 +423,7 @@ impl<'a> StoryBuilder<'a> {
                     relation: *relation,
                     label: said.map_or("", |edge| edge.label),
                     at: said.and_then(|edge| edge.at.clone()),
+                    terms: said.map(|edge| edge.terms.clone()).unwrap_or_default(),
                     share: share.filter(|share| *share < 100),
                 });
             }

@@ -162,7 +162,10 @@ fn threads(graph: &Graph, shown: Vec<usize>, ends: &[Option<(usize, usize)>]) ->
     let cycle = in_cycles(graph);
     let thread = |edge: usize| {
         let (of, (from, to)) = (graph.edges.get(edge)?, (*ends.get(edge)?)?);
-        let label = of.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| of.label.into());
+        let label = match of.terms.is_empty() {
+            true => of.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| of.label.into()),
+            false => of.terms.join(", then "),
+        };
         let cycle = cycle.contains(&(of.from.as_str(), of.to.as_str()));
         Some(EdgePath { from, to, edge, relation: of.relation, label, share: of.share, cycle, points: Vec::new() })
     };
@@ -208,6 +211,32 @@ pub fn share_at(points: &[Point]) -> Point {
     let end = points.last().copied().unwrap_or_default();
     let from_above = points.iter().rev().find(|point| point.y != end.y).is_some_and(|point| point.y < end.y);
     Point { x: end.x - 12, y: if from_above { end.y + 14 } else { end.y - 6 } }
+}
+
+/// The size of an effect's word.
+const EFFECT: (i32, i32) = (34, 14);
+
+/// Returns the place of the effect of each line that is a rule about calls: the middle of its last curve, on the baseline. A word that would cover
+/// another word or a box is left out.
+#[must_use]
+pub fn effects_at(picture: &Picture) -> Vec<Option<Point>> {
+    let (wide, high) = EFFECT;
+    let mut taken: Vec<Point> = Vec::new();
+    let covers = |at: &Point, frame: &Frame| {
+        at.x + wide / 2 > frame.x && at.x - wide / 2 < frame.x + frame.width && at.y + 3 > frame.y && at.y + 3 - high < frame.y + frame.height
+    };
+    let place = |thread: &EdgePath| {
+        thread.relation.call_effect()?;
+        let [.., before, end] = &thread.points[..] else { return None };
+        let at = Point { x: i32::midpoint(before.x, end.x), y: i32::midpoint(before.y, end.y) + 4 };
+        let is_free = !taken.iter().any(|other| (other.x - at.x).abs() < wide && (other.y - at.y).abs() < high);
+        let fits = is_free && !picture.frames.iter().any(|frame| covers(&at, frame));
+        fits.then(|| {
+            taken.push(at);
+            at
+        })
+    };
+    picture.threads.iter().map(place).collect()
 }
 
 /// Gives boxes of one kind in a story's column the same width.

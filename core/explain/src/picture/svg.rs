@@ -5,7 +5,7 @@
 //! Does not place boxes; see `layout`.
 
 use super::labels::{CAPTION, TEXT_AT, TITLE};
-use super::{EdgePath, Frame, Picture, share_at};
+use super::{EdgePath, Frame, Picture, effects_at, share_at};
 use crate::layout::curve;
 use crate::{NodeKind, Relation};
 use alloc::format;
@@ -27,6 +27,7 @@ text{font-family:Inter,'Helvetica Neue',Helvetica,Arial,'Liberation Sans',Roboto
 .l{fill:none;stroke:#7b8899;stroke-width:1.3}.a{fill:#7b8899}.s{fill:#1b2430;paint-order:stroke;stroke:#fafbfc;stroke-width:3px}\
 .selects{stroke-dasharray:5 4}.owns{stroke-dasharray:2 3}.makes{stroke-dasharray:1 4;stroke-linecap:round;stroke-width:1.7}.uses{stroke-dasharray:8 3 2 3}\
 .lost{stroke:#cf5b52}.cycle{stroke:#cf5b52;stroke-width:2}\
+.allows{stroke:#2f8f4e}.decides{stroke:#a86f10}.denies{stroke:#cf5b52;stroke-dasharray:6 4}\
 .listener .b{stroke:#7fa3cc}.listener .i{stroke:#35689f}.listener .d{fill:#35689f}\
 .filter_chain .b{stroke:#9aa7d6}.filter_chain .i{stroke:#4e5fa8}.filter_chain .d{fill:#4e5fa8}\
 .virtual_host .b{stroke:#7fb5ad}.virtual_host .i{stroke:#2d7d71}.virtual_host .d{fill:#2d7d71}\
@@ -83,8 +84,11 @@ pub fn svg(picture: &Picture) -> String {
             y + 16
         );
     }
-    for thread in &picture.threads {
+    for (thread, effect_at) in picture.threads.iter().zip(effects_at(picture)) {
         line(&mut out, picture, thread);
+        if let (Some(effect), Some(at)) = (thread.relation.call_effect(), effect_at) {
+            let _ = writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"{CAPTION}\">{effect}</text>", at.x, at.y);
+        }
     }
     for frame in &picture.frames {
         boxed(&mut out, frame, picture.compact);
@@ -117,6 +121,9 @@ fn line(out: &mut String, picture: &Picture, thread: &EdgePath) {
         Relation::Makes => "l makes",
         Relation::Forwards => "l forwards",
         Relation::Uses => "l uses",
+        Relation::Allows => "l allows",
+        Relation::Denies => "l denies",
+        Relation::Decides => "l decides",
     });
     if thread.cycle {
         class.push_str(" cycle");
@@ -259,6 +266,9 @@ fn legend(picture: &Picture) -> Vec<Entry> {
         (&[Relation::Selects][..], "selects", "selects"),
         (&[Relation::Refers, Relation::Holds][..], "refers", "refers to"),
         (&[Relation::Uses][..], "uses", "uses"),
+        (&[Relation::Allows][..], "allows", "may call"),
+        (&[Relation::Denies][..], "denies", "must not call"),
+        (&[Relation::Decides][..], "decides", "may call under conditions"),
     ];
     for (all, class, text) in relations {
         // Signs that look the same have one entry.

@@ -241,7 +241,8 @@ fn IdleList(app: App) -> impl IntoView {
             return ().into_any();
         }
         let title = match count {
-            0 => "Everything has an effect".into(),
+            0 if total == 1 => "The input has an effect".into(),
+            0 => format!("All {total} inputs have an effect"),
             1 => format!("1 of {total} inputs has no effect"),
             count => format!("{count} of {total} inputs have no effect"),
         };

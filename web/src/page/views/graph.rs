@@ -130,11 +130,17 @@ fn Legend(board: Board) -> impl IntoView {
         }
     };
     let entries = move || drawing.with(|drawing| drawing.kinds.clone()).into_iter().map(entry).collect_view();
-    let lines = || {
+    let calls = move || {
+        let any = drawing.with(|drawing| drawing.lines.iter().any(|line| line.effect.is_some()));
+        let all = [("allow", "may call"), ("deny", "must not call"), ("conditions", "conditions decide each call")];
+        any.then(|| all.map(|(class, label)| view! { <span class="legend-line"><span class=format!("legend-sample {class}") aria-hidden="true"></span>{label}</span> }).collect_view())
+    };
+    let lines = move || {
         view! {
             <span class="legend-line"><span class="legend-sample way" aria-hidden="true"></span>"way of the request"</span>
             <span class="legend-line"><span class="legend-sample" aria-hidden="true"></span>"forwards or refers to"</span>
             <span class="legend-line"><span class="legend-sample lost" aria-hidden="true"></span>"leads to something missing"</span>
+            {calls}
         }
     };
     move || board.legend.get().then(|| view! { <div class="legend-bar" role="group" aria-label="Kinds">{entries()}{lines()}</div> })

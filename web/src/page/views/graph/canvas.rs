@@ -132,7 +132,7 @@ struct Drawn {
     share: Option<u32>,
     at: (i32, i32),
     width: String,
-    /// The field, if there is room for it, and the middle of its text.
+    /// The field or the effect, if there is room for it, and the middle of its text.
     label: Option<(String, i32, i32)>,
 }
 
@@ -141,6 +141,9 @@ const LETTER: i32 = 7;
 
 /// The field of a line, if it fits between the boxes and the line is straight.
 fn label_of(line: &Line, from: &Frame, to: &Frame) -> Option<(String, i32, i32)> {
+    if let Some(effect) = &line.effect {
+        return line.effect_at.map(|(x, y)| (effect.clone(), x, y));
+    }
     let field = line.label.rsplit('.').next().unwrap_or_default();
     let (left, right) = (from.x + from.width, to.x);
     let middle = |frame: &Frame| frame.y + frame.height / 2;
@@ -156,7 +159,7 @@ impl Drawn {
         let label = if line.label.is_empty() { String::new() } else { format!(" ({})", line.label) };
         Self {
             ends: [from.id.clone(), to.id.clone()],
-            class: format!("line {}{cycle}{lost}", line.relation.replace(' ', "-")),
+            class: format!("line {}{cycle}{lost}", line.effect.as_ref().map_or_else(|| line.relation.replace(' ', "-"), |effect| format!("call-{effect}"))),
             course: line.course.clone(),
             told: format!("{} {} {}{label}", from.title, line.relation, to.title),
             share: line.share,
@@ -216,6 +219,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         let (start, end) = (from.clone(), to.clone());
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
+        let is_effect = line.class.contains("call-");
         let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share}%")}</text> });
         // The wide line is invisible and is easy to hit with the pointer.
         view! {
@@ -223,7 +227,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
                 <path class="reach" d=line.course.clone()></path>
                 <path class=line.class d=line.course marker-end="url(#arrow)" stroke-width=line.width></path>
                 <title>{line.told}</title>
-                {line.label.map(|(label, x, y)| view! { <text class="edge-label" x=x y=y text-anchor="middle">{label}</text> })}
+                {line.label.map(|(label, x, y)| view! { <text class="edge-label" class:effect=is_effect x=x y=y text-anchor="middle">{label}</text> })}
                 {share}
             </g>
         }
