@@ -47,6 +47,7 @@ try {
         if (text) {
           await load(page, { "large.yaml": text });
           await page.locator(".arrived", { hasText: /Read as .*: \d{3,} resources/ }).waitFor({ timeout: 120_000 });
+          await show(page, "graph");
           await page.locator(".box.folded").first().waitFor({ timeout: 120_000 });
         }
         for (const view of views) {

@@ -57,7 +57,8 @@ fn describe(permission: &Tree) -> String {
     let http = permission.get("HTTP");
     let methods: Vec<&str> = http.get("Methods").items().iter().map(Tree::text).collect();
     let path = [("PathExact", "", ""), ("PathPrefix", "", "*"), ("PathRegex", "~ ", "")];
-    let path = path.iter().find(|(field, ..)| is_set(http.get(field))).map(|(field, before, after)| format!("{before}{}{after}", http.get(field).text()));
+    let path =
+        path.iter().find(|(field, ..)| is_set(http.get(field))).map(|(field, before, after)| format!("{before}{}{after}", http.get(field).text()));
     let headers = http.get("Header").items().iter().map(|header| format!("with header {}", header.get("Name").text()));
     let token = is_set(permission.get("JWT")).then(|| "with a token".to_string());
     let methods = (!methods.is_empty()).then(|| methods.join(", "));
@@ -102,7 +103,7 @@ pub(crate) fn decide(state: &State, default_deny: bool, call: Call<'_>) -> Optio
     let default = if default_deny { "the default policy denies it" } else { "the default policy allows it" };
     let Some(found) = intention::of(state, &to).into_iter().find(matching) else {
         let why = format!("no intention names calls of `{from}` to `{to}`, and {default}");
-        return Some(CallDecision { is_allowed: !default_deny, why, at: None });
+        return Some(CallDecision { is_allowed: !default_deny, by: None, why, at: None });
     };
     if is_set(&found.jwt) {
         return None;
@@ -112,9 +113,10 @@ pub(crate) fn decide(state: &State, default_deny: bool, call: Call<'_>) -> Optio
     if permissions.is_empty() {
         let is_allowed = found.source.get("Action").is("allow");
         let verb = if is_allowed { "allows" } else { "denies" };
-        let who = if found.source.get("Name").is("*") { "every service" } else { from.as_str() };
-        let why = format!("intention `{name}` {verb} `{who}`");
-        return Some(CallDecision { is_allowed, why, at: found.source.get("Action").origin.or(found.source.origin) });
+        let who = if found.source.get("Name").is("*") { "every service".to_string() } else { format!("`{from}`") };
+        let by = format!("intention `{name}`");
+        let why = format!("{by} {verb} {who}");
+        return Some(CallDecision { is_allowed, by: Some(by), why, at: found.source.get("Action").origin.or(found.source.origin) });
     }
     for (at, permission) in permissions.iter().enumerate() {
         if !applies(permission, call)? {
@@ -125,9 +127,10 @@ pub(crate) fn decide(state: &State, default_deny: bool, call: Call<'_>) -> Optio
         }
         let is_allowed = permission.get("Action").is("allow");
         let verb = if is_allowed { "allows" } else { "denies" };
-        let why = format!("permission {} of intention `{name}` {verb} it: {}", at + 1, describe(permission));
-        return Some(CallDecision { is_allowed, why, at: permission.origin });
+        let by = format!("permission {} of intention `{name}`", at + 1);
+        let why = format!("{by} {verb} it: {}", describe(permission));
+        return Some(CallDecision { is_allowed, by: Some(by), why, at: permission.origin });
     }
     let why = format!("no permission of intention `{name}` for `{from}` matches {} {}, and {default}", call.method, call.path);
-    Some(CallDecision { is_allowed: !default_deny, why, at: found.source.get("Permissions").origin.or(found.source.origin) })
+    Some(CallDecision { is_allowed: !default_deny, by: None, why, at: found.source.get("Permissions").origin.or(found.source.origin) })
 }

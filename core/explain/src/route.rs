@@ -59,6 +59,9 @@ pub struct Hop {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DecidedCall {
     pub is_allowed: bool,
+    /// The rule. Missing if no rule applies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// The decision and its reason, as one clause.
     pub why: String,
     /// The field that decides. Missing if no rule applies.

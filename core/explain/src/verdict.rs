@@ -194,6 +194,9 @@ pub fn envoy_ending(report: &RouteReport) -> Ending {
     }
 }
 
+/// The filter of conditions of a TLS handshake.
+const HANDSHAKE: &str = "tls";
+
 /// The status of requests that access rules deny.
 const DENIED: u32 = 403;
 
@@ -218,9 +221,20 @@ fn conditions(report: &RouteReport) -> String {
     if report.simulation.outcome != Outcome::Forward {
         return String::new();
     }
-    let all = core::iter::once(&report.simulation).chain(report.then.iter().map(|hop| &hop.report.simulation));
-    let wants: Vec<&str> = all.flat_map(|of| &of.conditions).map(|condition| condition.wants.as_str()).collect();
-    if wants.is_empty() { String::new() } else { format!(", if {}", wants.join(" and ")) }
+    // The CA of a mesh issues the certificates of both ends of a call.
+    let of_hop = |hop: &Hop| {
+        hop.report
+            .simulation
+            .conditions
+            .iter()
+            .filter(|condition| hop.call.is_none() || condition.filter != HANDSHAKE)
+            .map(|condition| condition.wants.clone())
+            .collect::<Vec<_>>()
+    };
+    let first = report.simulation.conditions.iter().map(|condition| condition.wants.clone());
+    let wants: Vec<String> = first.chain(report.then.iter().flat_map(of_hop)).collect();
+    let by: Vec<String> = report.then.iter().filter_map(|hop| hop.call.as_ref()?.by.as_ref()).map(|by| format!(", by {by}")).collect();
+    if wants.is_empty() { by.concat() } else { format!("{}, if {}", by.concat(), wants.join(" and ")) }
 }
 
 /// Describes the end of a request in a gateway, as the end of a sentence that begins with the gateway.

@@ -3,8 +3,8 @@
 use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
-use chancery_core::explain::picture::{EdgePath, Frame as CoreFrame, PictureOptions, effects_at, line_width, picture, share_at, svg};
 use chancery_core::explain::layout::Point;
+use chancery_core::explain::picture::{EdgePath, Frame as CoreFrame, PictureOptions, effects_at, line_width, picture, share_at, svg};
 use chancery_core::explain::{Focus, Graph, GraphNode, Lineage, NodeKind, Relation, layout, story as overview_of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -26,14 +26,25 @@ fn represents(node: &GraphNode, name: &str) -> bool {
 fn node_of(step: &Step, gateway: Option<&str>, passed: &[&GraphNode]) -> Option<String> {
     let lane = lane_of(step)?;
     let column: Vec<&&GraphNode> = passed.iter().filter(|node| node.lane == Some(lane)).collect();
-    let is_of_gateway = |node: &&&&GraphNode| gateway.is_some() && node.gateway.as_ref().map(|of| of.as_str()) == gateway;
+    // A resource represents the parts of its gateways.
+    let has_part =
+        |node: &GraphNode, gateway: &str| node.stands_for.iter().any(|id| id.strip_prefix(gateway).is_some_and(|rest| rest.starts_with('/')));
+    let is_of_gateway = |node: &&&&GraphNode| {
+        gateway.is_some_and(|gateway| node.gateway.as_ref().is_some_and(|of| of.as_str() == gateway) || has_part(node, gateway))
+    };
     let named = column.iter().find(|node| lane == 3 && represents(node, &step.name));
     named.or_else(|| column.iter().find(is_of_gateway)).or_else(|| column.first()).map(|node| node.id.to_string())
 }
 
 /// The step of the rule that decides a call between two gateways.
 pub fn call_step(call: &DecidedCall) -> Step {
-    Step { what: "Intention".into(), lost: !call.is_allowed, spans: call.span.iter().map(span).collect(), facts: vec![call.why.clone()], ..Step::default() }
+    Step {
+        what: "Intention".into(),
+        lost: !call.is_allowed,
+        spans: call.span.iter().map(span).collect(),
+        facts: vec![call.why.clone()],
+        ..Step::default()
+    }
 }
 
 /// Adds the boxes to the steps of all gateways on the way.

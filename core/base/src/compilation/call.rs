@@ -54,6 +54,8 @@ pub struct Call<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallDecision {
     pub is_allowed: bool,
+    /// The rule, for example `permission 2 of intention orders`. Missing if no rule applies.
+    pub by: Option<String>,
     /// The decision and its reason, as one clause.
     pub why: String,
     /// The field that decides. Missing if no rule applies.

@@ -353,7 +353,15 @@ impl Builder<'_> {
         graph.cycles = cycles(graph.nodes.len(), &refers).into_iter().map(|cycle| cycle.into_iter().map(id).collect()).collect();
         graph.edges = edges
             .into_iter()
-            .map(|edge| Edge { from: id(edge.from), to: id(edge.to), relation: edge.relation, label: edge.label, at: edge.at, terms: edge.terms, share: None })
+            .map(|edge| Edge {
+                from: id(edge.from),
+                to: id(edge.to),
+                relation: edge.relation,
+                label: edge.label,
+                at: edge.at,
+                terms: edge.terms,
+                share: None,
+            })
             .collect();
         graph
     }

@@ -15,10 +15,14 @@ use hashbrown::{HashMap, HashSet};
 /// Groups of up to this many nodes are not joined by host.
 const FEW: usize = 3;
 
+/// Groups of up to this many nodes where requests arrive are not joined.
+const FEW_ENTRIES: usize = 12;
+
 /// At most this many nodes with problems stay apart.
 const WRONG: usize = 24;
 
 /// The columns of a story that requests pass.
+const LISTENER: u8 = 0;
 const HOST: u8 = 1;
 const RULE: u8 = 2;
 const SERVICE: u8 = 3;
@@ -54,7 +58,10 @@ impl Group {
     fn label(&self, count: u32) -> String {
         let name = format!("{}: {count}", plural(&self.kind));
         let idle = if self.idle { "without effect" } else { "" };
-        let of = if self.of.is_empty() { String::new() } else { format!("of {}", self.of) };
+        // A resource's label starts with its kind.
+        let of = self.of.split_once(' ').map_or(self.of.as_str(), |(_, name)| name);
+        let of = of.strip_suffix(".default").unwrap_or(of);
+        let of = if of.is_empty() || of == "default" { String::new() } else { format!("of {of}") };
         let second: Vec<&str> = [of.as_str(), idle].into_iter().filter(|text| !text.is_empty()).collect();
         if second.is_empty() { name } else { format!("{name}\n{}", second.join(" \u{b7} ")) }
     }
@@ -147,14 +154,18 @@ impl Graph {
             };
             let idle = matches!(node.state, Some("ignored" | "shadowed" | "invalid"));
             let group = Group { lane: node.lane, kind, of, idle };
-            (!stays && node.lane != Some(0) && !open.contains(&group.id())).then_some(group)
+            (!stays && !open.contains(&group.id())).then_some(group)
         };
         let mut groups: Vec<Option<Group>> = self.nodes.iter().zip(hosts).zip(stays).map(group).collect();
         let mut sizes: BTreeMap<Group, usize> = BTreeMap::new();
         groups.iter().flatten().for_each(|group| *sizes.entry(group.clone()).or_default() += 1);
-        let few = if level == Level::Host { FEW } else { 1 };
+        let few = |of: &Group| match (of.lane, level) {
+            (Some(LISTENER), _) => FEW_ENTRIES,
+            (_, Level::Host) => FEW,
+            _ => 1,
+        };
         for group in &mut groups {
-            if group.as_ref().is_some_and(|of| sizes.get(of).is_some_and(|size| *size <= few)) {
+            if group.as_ref().is_some_and(|of| sizes.get(of).is_some_and(|size| *size <= few(of))) {
                 *group = None;
             }
         }
@@ -243,7 +254,7 @@ mod tests {
         assert!(by_host.fold_story(50, &[], &kept) > 200);
         assert!(by_host.nodes.len() <= 50, "{}", by_host.nodes.len());
         let labels: Vec<&str> = by_host.nodes.iter().map(|node| node.label.as_str()).collect();
-        assert!(labels.iter().any(|label| label.starts_with("Mappings: 39\nof Host h0.default")), "{labels:?}");
+        assert!(labels.iter().any(|label| label.starts_with("Mappings: 39\nof h0")), "{labels:?}");
         assert!(kept.iter().all(|id| by_host.nodes.iter().any(|node| node.id == *id)), "the request's path stays open");
         let group = by_host.nodes.iter().find(|node| node.label.starts_with("Mappings")).expect("a group").id.to_string();
         let mut opened = whole.clone();

@@ -3,9 +3,11 @@
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Location, Nginx, Server, Upstream};
+use chancery_base::resource::Sourced;
+use chancery_text::Str;
 
 impl Builder<'_> {
     /// Adds all parts, from the listener to the endpoints.
@@ -62,9 +64,8 @@ impl Builder<'_> {
         let at = self.node(&id, NodeKind::Route, || label);
         let upstream = nginx.upstream(&location.upstream.value).filter(|_| !redirects);
         let names: Vec<_> = upstream.into_iter().flat_map(|upstream| core::iter::once(&upstream.name).chain(&upstream.alternatives)).collect();
-        let shares = upstream.map(|upstream| (upstream.name.value.as_str().into(), 100)).into_iter().collect();
-        let conditions: Vec<String> = if host == "_" { Vec::new() } else { Vec::from([host.to_string()]) };
-        self.rule(at, Rule { path: path.as_str().into(), conditions, action, takes: 100, shares, ..Rule::default() });
+        let shares = upstream.map(|upstream| shares(nginx, upstream)).unwrap_or_default();
+        self.rule(at, Rule { path: path.as_str().into(), action, takes: 100, shares, ..Rule::default() });
         self.edge(host_at, at, Relation::Forwards, "", None);
         let origin = location.path.origin.or_else(|| location.ingress.as_ref()?.origin);
         self.made(origin.as_slice(), at);
@@ -74,4 +75,19 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Returns the upstream and its canaries, each with its share in percent of the requests that no header decides.
+fn shares(nginx: &Nginx, upstream: &Upstream) -> Vec<(Str, u32)> {
+    let canary = |name: &Sourced<Str>| {
+        let policy = &nginx.upstream(&name.value)?.policy;
+        let total = policy.weight_total.value.max(0);
+        Some((
+            name.value.clone(),
+            u32::try_from(policy.weight.value.saturating_mul(100) / if total == 0 { 100 } else { total }).unwrap_or_default().min(100),
+        ))
+    };
+    let canaries: Vec<(Str, u32)> = upstream.alternatives.iter().filter_map(canary).collect();
+    let rest = 100_u32.saturating_sub(canaries.iter().map(|(_, share)| share).sum());
+    core::iter::once((upstream.name.value.clone(), rest)).chain(canaries).collect()
 }

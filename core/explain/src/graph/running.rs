@@ -50,7 +50,15 @@ impl Builder<'_> {
 
     fn edge(&mut self, from: &str, to: &str) {
         if self.drawn.insert((from.to_string(), to.to_string())) {
-            self.graph.edges.push(Edge { from: from.into(), to: to.into(), relation: Relation::Forwards, label: "", at: None, terms: Box::default(), share: None });
+            self.graph.edges.push(Edge {
+                from: from.into(),
+                to: to.into(),
+                relation: Relation::Forwards,
+                label: "",
+                at: None,
+                terms: Box::default(),
+                share: None,
+            });
         }
     }
 

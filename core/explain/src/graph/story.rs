@@ -51,6 +51,7 @@ pub fn story(whole: &Graph, built_in: bool) -> Graph {
     teller.keep();
     teller.hosts();
     teller.connections();
+    teller.callers();
     teller.support();
     teller.finish()
 }
@@ -177,8 +178,15 @@ impl<'a> StoryBuilder<'a> {
         for listener in self.of_kind(NodeKind::Listener) {
             let entries = self.story_nodes(listener);
             for chain in self.next[listener].clone() {
-                for host in self.next[chain].clone().into_iter().filter(|at| self.whole.nodes[*at].kind == NodeKind::VirtualHost) {
+                // nginx has no filter chains.
+                let is_direct = self.kind(chain) == NodeKind::VirtualHost;
+                let hosts = if is_direct { Vec::from([chain]) } else { self.next[chain].clone() };
+                for host in hosts.into_iter().filter(|at| self.whole.nodes[*at].kind == NodeKind::VirtualHost) {
                     if !self.next[host].iter().any(|route| self.rule(*route).is_some()) {
+                        continue;
+                    }
+                    if is_direct {
+                        self.direct_host(&entries, listener, host);
                         continue;
                     }
                     for entry in &entries {
@@ -187,6 +195,20 @@ impl<'a> StoryBuilder<'a> {
                     self.host(&entries, chain, host);
                 }
             }
+        }
+    }
+
+    /// Adds a virtual host without a filter chain. Several resources may share it, so that it is shown itself.
+    fn direct_host(&mut self, entries: &[usize], listener: usize, host: usize) {
+        self.place(host, HOST, []);
+        for entry in entries {
+            self.place(*entry, LISTENER, [listener]);
+            self.line(*entry, host, None);
+        }
+        for route in self.next[host].clone() {
+            let Some(rule) = self.rule(route) else { continue };
+            let number = self.gather(host, route, rule);
+            self.line(host, self.whole.nodes.len() + number, None);
         }
     }
 
@@ -319,6 +341,22 @@ impl<'a> StoryBuilder<'a> {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// Adds services that rules about calls name, with their listeners.
+    fn callers(&mut self) {
+        let at: HashMap<&str, usize> = self.whole.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+        let calls = self.whole.edges.iter().filter(|edge| edge.relation.call_effect().is_some());
+        let ends: BTreeSet<usize> = calls.flat_map(|edge| [&edge.from, &edge.to]).filter_map(|id| at.get(id.as_str()).copied()).collect();
+        if ends.is_empty() {
+            return;
+        }
+        ends.iter().for_each(|end| self.place(*end, LISTENER, []));
+        for listener in self.of_kind(NodeKind::Listener) {
+            for maker in self.makers[listener].clone().into_iter().filter(|maker| ends.contains(maker)) {
+                self.place(maker, LISTENER, [listener]);
             }
         }
     }

@@ -159,7 +159,10 @@ impl Drawn {
         let label = if line.label.is_empty() { String::new() } else { format!(" ({})", line.label) };
         Self {
             ends: [from.id.clone(), to.id.clone()],
-            class: format!("line {}{cycle}{lost}", line.effect.as_ref().map_or_else(|| line.relation.replace(' ', "-"), |effect| format!("call-{effect}"))),
+            class: format!(
+                "line {}{cycle}{lost}",
+                line.effect.as_ref().map_or_else(|| line.relation.replace(' ', "-"), |effect| format!("call-{effect}"))
+            ),
             course: line.course.clone(),
             told: format!("{} {} {}{label}", from.title, line.relation, to.title),
             share: line.share,
