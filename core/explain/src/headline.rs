@@ -2,7 +2,7 @@
 //! `route`.
 
 use super::graph::{TRANSPORT, id_of};
-use super::{Graph, GraphNode, NodeKind, Relation, RouteReport};
+use super::{Graph, GraphNode, NodeKind, Relation, RouteReport, ServiceShare};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use chancery_envoy::config::ByPointer;
 use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::{Ending, Outcome, Request, Simulation, percent};
+use chancery_text::Str;
 use hashbrown::HashMap;
 use pb::matcher::string_matcher::MatchPattern;
 
@@ -54,11 +55,15 @@ pub(super) fn headline(report: &RouteReport, request: &Request, story: &Graph) -
         let why = why.map(|why| format!(": {}", why.trim_end_matches('.'))).unwrap_or_default();
         return format!("{}{why}", Ending::of(simulation).summary());
     }
-    let all = shares(simulation);
-    let one = |(cluster, share): &(String, f64)| {
-        let name = service_name(story, cluster);
-        if all.len() > 1 { format!("{}% {name}", percent(*share)) } else { name }
-    };
+    let mut all: Vec<(String, f64)> = Vec::new();
+    for (cluster, share) in shares(simulation) {
+        match split_services(story, &cluster) {
+            Some(services) => all.extend(services.into_iter().map(|(name, part)| (name, share * f64::from(part) / 100.0))),
+            None => all.push((service_name(story, &cluster), share)),
+        }
+    }
+    all.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let one = |(name, share): &(String, f64)| if all.len() > 1 { format!("{}% {name}", percent(*share)) } else { name.clone() };
     let to = all.iter().map(one).collect::<Vec<_>>().join(", ");
     let path = simulation.upstream.as_ref().map(|upstream| upstream.path.as_str()).filter(|path| *path != request.path);
     path.map_or_else(|| to.clone(), |path| format!("{to}, as {path}"))
@@ -82,9 +87,21 @@ pub fn service_name(story: &Graph, cluster: &str) -> String {
     of.map_or_else(|| cluster.to_string(), node_label)
 }
 
+/// Returns the services of a cluster that divides its requests, each with its share in percent.
+fn split_services(story: &Graph, cluster: &str) -> Option<Vec<(String, u32)>> {
+    let of_cluster = |id: &Str| id.rsplit_once("cluster:").is_some_and(|(_, name)| name == cluster);
+    let (_, services) = story.split_clusters.iter().find(|(id, _)| of_cluster(id))?;
+    let name = |id: &Str| story.nodes.iter().find(|node| node.id == *id).map(node_label);
+    services.iter().map(|of| Some((name(&of.service)?, of.percent))).collect()
+}
+
 /// An index of the user's names of all clusters in a story, for callers that need many names.
 #[derive(Debug)]
-pub struct ServiceNames<'s>(HashMap<&'s str, &'s GraphNode>);
+pub struct ServiceNames<'s> {
+    nodes: HashMap<&'s str, &'s GraphNode>,
+    /// The services of clusters that divide their requests.
+    splits: HashMap<&'s str, String>,
+}
 
 impl<'s> ServiceNames<'s> {
     /// Builds the index of a story.
@@ -96,13 +113,21 @@ impl<'s> ServiceNames<'s> {
                 names.entry(cluster).or_insert(node);
             }
         }
-        Self(names)
+        let divided = |(id, _): &'s (Str, Vec<ServiceShare>)| {
+            let (_, cluster) = id.rsplit_once("cluster:")?;
+            let services = split_services(story, cluster)?;
+            Some((cluster, services.iter().map(|(name, percent)| format!("{percent}% {name}")).collect::<Vec<_>>().join(", ")))
+        };
+        Self { nodes: names, splits: story.split_clusters.iter().filter_map(divided).collect() }
     }
 
     /// Returns the name of one cluster, as [`service_name`] does.
     #[must_use]
     pub fn name(&self, cluster: &str) -> String {
-        self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| node_label(node))
+        match self.splits.get(cluster) {
+            Some(services) => services.clone(),
+            None => self.nodes.get(cluster).map_or_else(|| cluster.to_string(), |node| node_label(node)),
+        }
     }
 }
 
@@ -138,13 +163,17 @@ pub fn story_path(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) ->
     let of_path = |node: &GraphNode| {
         node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
     };
+    let is_virtual_host = |node: &GraphNode| {
+        let name = simulation.virtual_host.as_ref().filter(|_| node.kind == NodeKind::VirtualHost);
+        name.is_some_and(|name| node.id.strip_suffix(name.as_str()).is_some_and(|outer| outer.ends_with('/')))
+    };
     let asked = matched_conditions(simulation, parts);
     let asks_it = |node: &GraphNode| node.rule.as_ref().is_some_and(|rule| has_conditions(&rule.conditions, &asked));
     let is_told_apart = story.nodes.iter().any(|node| node.lane == Some(RULE) && of_path(node) && asks_it(node));
     let passes = |node: &&GraphNode| match node.lane {
         Some(SERVICE) => clusters.iter().any(|(cluster, _)| clusters_of(node).any(|name| name == cluster)),
         Some(RULE) => of_path(node) && (asks_it(node) || !is_told_apart),
-        Some(HOST) => is(node, &host),
+        Some(HOST) => is(node, &host) || is_virtual_host(node),
         Some(_) => is(node, &listener) || simulation.listener.as_ref().is_some_and(|name| node.id.ends_with(&format!("listener:{name}"))),
         None => false,
     };

@@ -180,13 +180,7 @@ fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
         terms: Box::default(),
         share: None,
     };
-    Graph {
-        nodes: nodes.iter().map(node).collect(),
-        edges: edges.iter().map(edge).collect(),
-        cycles: Vec::new(),
-        app_gateways: Vec::new(),
-        nginxes: Vec::new(),
-    }
+    Graph { nodes: nodes.iter().map(node).collect(), edges: edges.iter().map(edge).collect(), cycles: Vec::new(), ..Graph::default() }
 }
 
 #[test]

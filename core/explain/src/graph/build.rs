@@ -1,7 +1,7 @@
 //! Builds the graph: nodes of the input, references by field, and findings. Does not add Envoy's parts; see `envoy`.
 
 use super::path::cycles;
-use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule};
+use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule, ServiceShare};
 use crate::relation::{Absence, references};
 use crate::{OriginView, Positions, ResourceRef, count_clusters, count_routes, ledger};
 use alloc::boxed::Box;
@@ -49,6 +49,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         taken: HashMap::new(),
         drawn: HashSet::new(),
         edges: Vec::with_capacity(2 * many),
+        references_of: HashMap::new(),
         scope: None,
     };
     builder.resources();
@@ -97,6 +98,8 @@ pub(super) struct Builder<'a> {
     taken: HashMap<String, u32>,
     drawn: HashSet<(usize, usize, Relation)>,
     edges: Vec<IndexedEdge>,
+    /// The edges to Services, by the resource that refers.
+    references_of: HashMap<usize, Vec<usize>>,
     /// The gateway whose parts are being added, if there are several gateways.
     scope: Option<Str>,
 }
@@ -198,6 +201,30 @@ impl Builder<'_> {
         let path = self.compilation.objects.get(origin.object()).map(|object| object.path(origin.node()).to_string());
         // Only the items of lists distinguish the rules of a resource.
         rule.fields.extend(path.filter(|path| path.contains('[')));
+    }
+
+    /// Returns the Service that a field inside one of these origins names.
+    pub fn named_service(&self, origins: &[Origin]) -> Option<usize> {
+        origins.iter().find_map(|origin| {
+            let path = self.compilation.objects.get(origin.object())?.path(origin.node()).to_string();
+            let inside = |field: &str| field.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+            let edges = self.references_of.get(self.ids.get(&origin.object())?)?.iter().filter_map(|number| self.edges.get(*number));
+            let mut named = edges.filter(|edge| edge.at.as_ref().and_then(|at| at.path.as_deref()).is_some_and(inside)).map(|edge| edge.to);
+            named.next().filter(|_| !path.is_empty())
+        })
+    }
+
+    /// Adds the services of a cluster that divides its requests among several services.
+    pub fn split(&mut self, cluster: usize, services: Vec<(usize, i64, Vec<Str>)>) {
+        let total = services.iter().map(|(_, weight, _)| *weight).sum::<i64>().max(1);
+        let id = |at: usize| self.graph.nodes.get(at).map(|node| node.id.clone()).unwrap_or_default();
+        let share = |(service, weight, endpoints): (usize, i64, Vec<Str>)| ServiceShare {
+            service: id(service),
+            percent: u32::try_from((weight.saturating_mul(100) + total / 2) / total).unwrap_or_default(),
+            endpoints,
+        };
+        let entry = (id(cluster), services.into_iter().map(share).collect());
+        self.graph.split_clusters.push(entry);
     }
 
     /// Returns the id of the first resource among these origins.
@@ -324,6 +351,12 @@ impl Builder<'_> {
         }
         // A rule's reference to its caller would point back along the same way.
         self.edges.retain(|edge| edge.relation != Relation::Refers || !replaced.contains(&(edge.from, edge.to)));
+        for (number, edge) in self.edges.iter().enumerate().filter(|(_, edge)| edge.relation == Relation::Refers) {
+            let to = self.graph.nodes.get(edge.to).and_then(|node| node.resource.as_ref());
+            if to.is_some_and(|resource| resource.kind == "Service") {
+                self.references_of.entry(edge.from).or_default().push(number);
+            }
+        }
     }
 
     fn created(&mut self) {

@@ -237,6 +237,19 @@ pub struct Graph {
     /// The gateway names that are nginxes.
     #[serde(skip)]
     pub nginxes: Vec<Option<Str>>,
+    /// The services of clusters that divide their requests among several services, by the cluster's id.
+    #[serde(skip)]
+    pub split_clusters: Vec<(Str, Vec<ServiceShare>)>,
+}
+
+/// A service's part of the requests of a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServiceShare {
+    /// The id of the service's node.
+    pub service: Str,
+    pub percent: u32,
+    /// The ids of its endpoints.
+    pub endpoints: Vec<Str>,
 }
 
 impl Graph {

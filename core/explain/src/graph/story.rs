@@ -6,7 +6,7 @@
 //!
 //! Does not show Envoy's view; that is the graph that the story is made from.
 
-use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use super::{Edge, Graph, GraphNode, NodeKind, Relation, ServiceShare};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -77,6 +77,9 @@ fn shared_item(field: &str, other: &str) -> usize {
     field.get(..common).and_then(|common| common.rfind(']')).map_or(0, |at| at + 1)
 }
 
+/// A service of a cluster that divides its requests: its node, its share in percent, and its endpoints.
+type Split = (usize, u32, Vec<usize>);
+
 struct StoryBuilder<'a> {
     whole: &'a Graph,
     built_in: bool,
@@ -86,6 +89,10 @@ struct StoryBuilder<'a> {
     next: Vec<Vec<usize>>,
     /// The services that each resource names.
     services: Vec<Vec<usize>>,
+    /// The services of clusters that divide their requests.
+    split: HashMap<usize, Vec<Split>>,
+    /// The resources that another resource of their kind refers to.
+    included: BTreeSet<usize>,
     /// The column of each node; `None` for nodes that no request passes.
     lane: Vec<Option<u8>>,
     kept: Vec<bool>,
@@ -104,21 +111,30 @@ impl<'a> StoryBuilder<'a> {
         let count = whole.nodes.len();
         let none = || vec![Vec::new(); count];
         let (mut makers, mut next, mut services) = (none(), none(), none());
+        let mut included = BTreeSet::new();
+        let kind = |at: usize| whole.nodes[at].resource.as_ref().map(|of| of.kind.as_str());
         for edge in &whole.edges {
             let (Some(from), Some(to)) = (at.get(edge.from.as_str()), at.get(edge.to.as_str())) else { continue };
             match edge.relation {
                 Relation::Makes => makers[*to].push(*from),
                 Relation::Forwards => next[*from].push(*to),
+                Relation::Refers if kind(*from) == kind(*to) => drop(included.insert(*to)),
                 Relation::Refers if whole.nodes[*to].resource.as_ref().is_some_and(|of| of.kind == "Service") => services[*from].push(*to),
                 _ => {}
             }
         }
+        let get = |id: &Str| at.get(id.as_str()).copied();
+        let part = |of: &ServiceShare| Some((get(&of.service)?, of.percent, of.endpoints.iter().filter_map(get).collect()));
+        let split = whole.split_clusters.iter().filter_map(|(cluster, services)| Some((get(cluster)?, services.iter().filter_map(part).collect())));
+        let split = split.collect();
         Self {
             whole,
             built_in,
             makers,
             next,
             services,
+            split,
+            included,
             lane: vec![None; count],
             kept: vec![false; count],
             members: vec![BTreeSet::new(); count],
@@ -186,7 +202,9 @@ impl<'a> StoryBuilder<'a> {
                         continue;
                     }
                     if is_direct {
-                        self.direct_host(&entries, listener, host);
+                        entries.iter().for_each(|entry| self.place(*entry, LISTENER, [listener]));
+                        self.place(host, HOST, []);
+                        self.direct_host(&entries, host);
                         continue;
                     }
                     for entry in &entries {
@@ -198,13 +216,18 @@ impl<'a> StoryBuilder<'a> {
         }
     }
 
-    /// Adds a virtual host without a filter chain. Several resources may share it, so that it is shown itself.
-    fn direct_host(&mut self, entries: &[usize], listener: usize, host: usize) {
-        self.place(host, HOST, []);
-        for entry in entries {
-            self.place(*entry, LISTENER, [listener]);
-            self.line(*entry, host, None);
-        }
+    /// Whether several resources of one kind make routes of a virtual host, and no resource includes the others: then none of them is its host.
+    fn is_shared(&self, host: usize) -> bool {
+        let makers = &self.makers[host];
+        let kind = |at: &usize| self.whole.nodes[*at].resource.as_ref().map(|of| of.kind.as_str());
+        let kinds: Vec<Option<&str>> = makers.iter().map(kind).collect();
+        let is_other = |at: &usize| !makers.contains(at) && kinds.contains(&kind(at)) && !self.included.contains(at);
+        self.next[host].iter().any(|route| self.makers[*route].iter().any(is_other))
+    }
+
+    /// Adds the lines to and from a virtual host that is shown itself.
+    fn direct_host(&mut self, entries: &[usize], host: usize) {
+        entries.iter().for_each(|entry| self.line(*entry, host, None));
         for route in self.next[host].clone() {
             let Some(rule) = self.rule(route) else { continue };
             let number = self.gather(host, route, rule);
@@ -213,6 +236,10 @@ impl<'a> StoryBuilder<'a> {
     }
 
     fn host(&mut self, entries: &[usize], chain: usize, host: usize) {
+        if self.is_shared(host) {
+            self.place(host, HOST, [chain]);
+            return self.direct_host(entries, host);
+        }
         let makers = self.makers[host].clone();
         for maker in &makers {
             self.place(*maker, HOST, [host, chain]);
@@ -246,8 +273,10 @@ impl<'a> StoryBuilder<'a> {
             });
             self.rules.len() - 1
         });
-        let targets: Vec<(usize, u32)> =
-            rule.shares.iter().flat_map(|(cluster, share)| self.targets(route, cluster).into_iter().map(|to| (to, *share))).collect();
+        let mut targets: Vec<(usize, u32)> = Vec::new();
+        for (cluster, share) in &rule.shares {
+            targets.extend(self.targets(route, cluster).into_iter().map(|(to, part)| (to, (share * part + 50) / 100)));
+        }
         let makers = self.makers[route].clone();
         let gathered = &mut self.rules[number];
         let twin =
@@ -281,13 +310,17 @@ impl<'a> StoryBuilder<'a> {
         number
     }
 
-    /// Returns what a route sends to through a cluster: a Service that its makers name, an address, or the cluster itself.
-    fn targets(&mut self, route: usize, cluster: &str) -> Vec<usize> {
+    /// Returns what a route sends to through a cluster, each with its share in percent: Services that its makers name, addresses, or the cluster
+    /// itself.
+    fn targets(&mut self, route: usize, cluster: &str) -> Vec<(usize, u32)> {
         let found = self.next[route].iter().copied().find(|at| self.whole.nodes[*at].label.lines().next() == Some(cluster));
         found.map(|at| self.upstream(at)).unwrap_or_default()
     }
 
-    fn upstream(&mut self, cluster: usize) -> Vec<usize> {
+    fn upstream(&mut self, cluster: usize) -> Vec<(usize, u32)> {
+        if let Some(services) = self.split.get(&cluster).cloned() {
+            return self.split_services(cluster, services);
+        }
         let named: Vec<usize> = self.makers[cluster].iter().flat_map(|maker| self.services[*maker].iter().copied()).collect();
         let label = self.whole.nodes[cluster].label.replace('_', "-");
         let is_named = |at: &usize| {
@@ -311,7 +344,15 @@ impl<'a> StoryBuilder<'a> {
             let stands_for: Vec<usize> = own.chain([cluster]).collect();
             self.place(*at, SERVICE, stands_for);
         }
-        out
+        out.into_iter().map(|to| (to, 100)).collect()
+    }
+
+    /// Places the services of a cluster that divides its requests, and returns them with their shares.
+    fn split_services(&mut self, cluster: usize, services: Vec<Split>) -> Vec<(usize, u32)> {
+        for (service, _, endpoints) in &services {
+            self.place(*service, SERVICE, endpoints.iter().copied().chain([cluster]));
+        }
+        services.into_iter().map(|(service, percent, _)| (service, percent)).collect()
     }
 
     /// Returns the readable name of a cluster whose own name is generated.
@@ -336,7 +377,7 @@ impl<'a> StoryBuilder<'a> {
                 for by in by {
                     self.place(by, RULE, [chain]);
                     for cluster in &clusters {
-                        for to in self.upstream(*cluster) {
+                        for (to, _) in self.upstream(*cluster) {
                             self.line(by, to, None);
                         }
                     }
@@ -424,7 +465,7 @@ impl<'a> StoryBuilder<'a> {
 
     fn finish(self) -> Graph {
         let count = self.whole.nodes.len();
-        let mut out = Graph::default();
+        let mut out = Graph { split_clusters: self.whole.split_clusters.clone(), ..Graph::default() };
         out.nodes.reserve_exact(self.rules.len() + (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)).count());
         out.edges.reserve_exact(self.lines.len());
         for at in (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)) {

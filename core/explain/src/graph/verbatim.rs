@@ -164,12 +164,23 @@ impl Builder<'_> {
         let assignment = cluster.find("load_assignment").or_else(|| asked.map(|known| &**known));
         let groups = assignment.into_iter().flat_map(|of| of.get("endpoints").items());
         let how = if cluster.find("eds_cluster_config").is_some() { "served by EDS" } else { "fixed" };
-        for host in groups.flat_map(|group| group.get("lb_endpoints").items()) {
-            let Some(address) = socket(host.at(&["endpoint", "address"])) else { continue };
-            let id = self.scoped(format!("endpoint:{address}"));
-            let to = self.node(&id, NodeKind::Endpoint, || format!("{address}\n{how}"));
-            self.edge(at, to, Relation::Forwards, "", None);
-            self.made(&origins_of(host), to);
+        let (mut services, mut count): (Vec<(usize, i64, Vec<Str>)>, usize) = (Vec::new(), 0);
+        for group in groups {
+            let mut ids = Vec::new();
+            for host in group.get("lb_endpoints").items() {
+                let Some(address) = socket(host.at(&["endpoint", "address"])) else { continue };
+                let id = self.scoped(format!("endpoint:{address}"));
+                let to = self.node(&id, NodeKind::Endpoint, || format!("{address}\n{how}"));
+                self.edge(at, to, Relation::Forwards, "", None);
+                self.made(&origins_of(host), to);
+                ids.push(id.into());
+            }
+            count += 1;
+            let service = self.named_service(group.origin.as_slice());
+            services.extend(service.map(|service| (service, group.find("load_balancing_weight").map_or(1, Tree::int), ids)));
+        }
+        if count > 1 && services.len() == count {
+            self.split(at, services);
         }
     }
 }

@@ -114,6 +114,9 @@ pub fn nginx_story_path(report: &NginxReport, model: &Nginx, story: &Graph) -> V
         node.lane.is_some() && edges.any(|edge| rules.contains(&edge.to.as_str()))
     };
     let serves = |node: &GraphNode| upstream.as_ref().is_some_and(|upstream| stands_for(node, upstream));
-    let passed = story.nodes.iter().filter(|node| stands_for(node, &rule) || serves(node) || leads_there(node));
-    passed.map(|node| node.id.to_string()).collect()
+    let hosts: Vec<&str> = story.nodes.iter().filter(|node| leads_there(node)).map(|node| node.id.as_str()).collect();
+    let receives =
+        |node: &GraphNode| node.lane == Some(0) && story.edges.iter().any(|edge| edge.from == node.id && hosts.contains(&edge.to.as_str()));
+    let passes = |node: &&GraphNode| stands_for(node, &rule) || serves(node) || hosts.contains(&node.id.as_str()) || receives(node);
+    story.nodes.iter().filter(passes).map(|node| node.id.to_string()).collect()
 }

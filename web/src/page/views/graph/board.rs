@@ -9,7 +9,7 @@ use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A graph with more boxes is large: it is drawn in pauses, and only its visible part exists.
 pub const LARGE: usize = 250;
@@ -80,6 +80,8 @@ pub struct Board {
     pub lit: Memo<Vec<String>>,
     /// The boxes on the way of the address bar's request, while nothing is selected.
     pub way: Memo<HashSet<String>>,
+    /// The decisions of rules about calls on this way, by the box of the called service.
+    pub decisions: Memo<HashMap<String, bool>>,
     pub is_drawing: RwSignal<bool>,
     /// Whether the legend is shown.
     pub legend: RwSignal<bool>,
@@ -107,9 +109,17 @@ impl Board {
                 app.requests.way.with(|way| way.iter().flatten().flat_map(nodes).collect())
             }
         });
+        let decisions = Memo::new(move |_| {
+            let of_way = |way: &Way| {
+                let steps = way.then.iter().flat_map(|hop| hop.steps.first()).filter(|step| step.what == "Intention");
+                steps.filter_map(|step| Some((step.node.clone()?, !step.lost))).collect::<HashMap<_, _>>()
+            };
+            app.requests.way.with(|way| way.iter().flatten().map(of_way).next().unwrap_or_default())
+        });
         Self {
             app,
             way,
+            decisions,
             drawing,
             focus,
             viewport: RwSignal::new(Viewport { x: 0.0, y: 0.0, scale: 1.0 }),

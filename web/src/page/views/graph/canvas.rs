@@ -220,17 +220,24 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
     let line = move |line: Drawn| {
         let [from, to] = line.ends;
         let (start, end) = (from.clone(), to.clone());
+        let (called, named) = (to.clone(), to.clone());
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
         let is_effect = line.class.contains("call-");
+        // The request on the screen decides a call that depends on conditions.
+        let decision = move || board.decisions.with(|decisions| decisions.get(&called).copied().filter(|_| is_effect));
+        let decided = move || board.decisions.with(|decisions| decisions.get(&named).copied().filter(|_| is_effect));
+        let told = move |label: String| {
+            decided().filter(|_| label == "rules").map_or(label, |is_allowed| if is_allowed { "allow".into() } else { "deny".into() })
+        };
         let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share}%")}</text> });
         // The wide line is invisible and is easy to hit with the pointer.
         view! {
-            <g class="edge" class:lit=is_lit class:way=is_way>
+            <g class="edge" class:lit=is_lit class:way=is_way class:denied=move || decision() == Some(false)>
                 <path class="reach" d=line.course.clone()></path>
                 <path class=line.class d=line.course marker-end="url(#arrow)" stroke-width=line.width></path>
                 <title>{line.told}</title>
-                {line.label.map(|(label, x, y)| view! { <text class="edge-label" class:effect=is_effect x=x y=y text-anchor="middle">{label}</text> })}
+                {line.label.map(|(label, x, y)| view! { <text class="edge-label" class:effect=is_effect x=x y=y text-anchor="middle">{move || told(label.clone())}</text> })}
                 {share}
             </g>
         }
