@@ -52,6 +52,11 @@ pub(super) fn headline(report: &RouteReport, request: &Request, story: &Graph) -
     }
     if simulation.outcome != Outcome::Forward {
         let why = simulation.why.as_ref().filter(|_| simulation.outcome != Outcome::Redirect);
+        // The reason may include the answer already.
+        let has_answer = |why: &&String| simulation.status.is_some_and(|status| why.contains(&format!("answers {status}")));
+        if let Some(why) = why.filter(has_answer) {
+            return why.trim_end_matches('.').to_string();
+        }
         let why = why.map(|why| format!(": {}", why.trim_end_matches('.'))).unwrap_or_default();
         return format!("{}{why}", Ending::of(simulation).summary());
     }

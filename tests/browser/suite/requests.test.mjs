@@ -94,7 +94,7 @@ describe("requests", () => {
     await ask(page, "http://shop.example.com/api/");
     await verdict(page, "goes to cluster_api_backend_8080_shop");
     await page.fill(".wide-headers textarea", "x-forwarded-proto: https\nhost: absent.example.com");
-    await verdict(page, "matches no virtual host");
+    await verdict(page, "no virtual host has the domain absent.example.com; Envoy answers 404");
     await page.getByLabel("Source address").fill("here");
     await page.keyboard.press("Tab");
     await page.locator(".wrong-request", { hasText: "here is not an IP address" }).waitFor();

@@ -94,7 +94,12 @@ pub fn SelectionLine(app: App) -> impl IntoView {
                 view! { <button class="chip" title="Show the nearest request, or why requests do not reach this" on:click=ask>"Why not?"</button> }
             });
             let sentences = details.facts.clone();
-            let spans = details.spans.clone();
+            let mut spans: Vec<Span> = Vec::new();
+            for span in &details.spans {
+                if !spans.iter().any(|known| known.file == span.file && known.line == span.line) {
+                    spans.push(span.clone());
+                }
+            }
             let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
             view! {
                 <div class="told-head">

@@ -333,6 +333,7 @@ fn Stair(app: App, step: Step) -> impl IntoView {
         let pointer = pointer.clone();
         move || is_lit(app, pointer.as_ref())
     };
+    let step_pointer = pointer.clone();
     let title = match pointer.clone() {
         Some(pointer) => {
             let at = pointer.clone();
@@ -345,7 +346,25 @@ fn Stair(app: App, step: Step) -> impl IntoView {
             }
             .into_any()
         }
-        None => view! { <span class="stair-name plain">{name}</span> }.into_any(),
+        None => view! {
+            <span class="stair-name plain">{name}</span>
+            <span class="stair-end">{spans.into_iter().map(|span| source(app, span)).collect_view()}</span>
+        }
+        .into_any(),
+    };
+    // A setting is a field of the step's part; a route has its settings below its action.
+    let holder = step_pointer.map(|pointer| if pointer.contains("/routes/") { format!("{pointer}/route") } else { pointer });
+    let setting = move |(name, value): (String, String)| {
+        let is_field = holder.is_some() && name.bytes().all(|of| of.is_ascii_lowercase() || matches!(of, b'_' | b'.'));
+        let place = holder.as_ref().filter(|_| is_field).map(|holder| format!("{holder}/{}", name.replace('.', "/")));
+        let value = match place {
+            Some(pointer) => {
+                let show = move |_| app.selection.select(Target::Place { doc: Doc::Envoy, pointer: pointer.clone() });
+                view! { <button class="link" title="Show where this value comes from" on:click=show>{value}</button> }.into_any()
+            }
+            None => value.into_any(),
+        };
+        view! { <div><dt>{name}</dt><dd>{value}</dd></div> }
     };
     view! {
         <li class="stair" class:lost=lost class:lit=lit>
@@ -354,7 +373,7 @@ fn Stair(app: App, step: Step) -> impl IntoView {
             {facts.into_iter().map(|sentence| view! { <p class="stair-told">{words(&sentence)}</p> }).collect_view()}
             {(!sent.is_empty()).then(|| view! { <div class="sent">{sent.into_iter().map(sent_line).collect_view()}</div> })}
             {(!settings.is_empty()).then(|| view! {
-                <dl class="settings">{settings.into_iter().map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view()}</dl>
+                <dl class="settings">{settings.into_iter().map(setting).collect_view()}</dl>
             })}
         </li>
     }
