@@ -1,6 +1,7 @@
 //! Tests the views of a small gateway, and of invalid texts.
 
 use super::*;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

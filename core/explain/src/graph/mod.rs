@@ -16,6 +16,8 @@ mod nginx;
 mod path;
 mod running;
 mod story;
+#[cfg(test)]
+mod tests;
 mod verbatim;
 
 pub use build::graph;
