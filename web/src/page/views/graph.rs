@@ -137,7 +137,7 @@ fn Legend(board: Board) -> impl IntoView {
     };
     let lines = move || {
         view! {
-            <span class="legend-line"><span class="legend-sample way" aria-hidden="true"></span>"way of the request"</span>
+            <span class="legend-line"><span class="legend-sample passed" aria-hidden="true"></span>"way of the request"</span>
             <span class="legend-line"><span class="legend-sample" aria-hidden="true"></span>"forwards or refers to"</span>
             <span class="legend-line"><span class="legend-sample lost" aria-hidden="true"></span>"leads to something missing"</span>
             {calls}
