@@ -157,6 +157,35 @@ describe("graph overview", () => {
     await close();
   });
 
+  test("request decides the arrow of an intention", async () => {
+    const { page, errors, close } = await site.visit({ path: "?example=consul/intentions" });
+    await page.locator(".asked-answer.good", { hasText: "orders, by permission 2 of intention orders" }).waitFor();
+    await page.locator(".edge.way .edge-label.effect", { hasText: "allow" }).waitFor();
+    await page.selectOption(".asked-bar .method", "DELETE");
+    await page.locator(".asked-answer.bad", { hasText: "permission 1 of intention orders denies it: deny DELETE /* (403)" }).waitFor();
+    await page.locator(".edge.way.denied .edge-label.effect", { hasText: "deny" }).waitFor();
+    await page.click("#tab-try");
+    const step = page.locator(".stair.lost", { hasText: "Intention" });
+    await step.locator(".source", { hasText: "intentions.yaml:13" }).click();
+    await page.locator(".cm-line.selected-line", { hasText: "Action: deny" }).waitFor();
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  for (const [example, shares, way] of [
+    ["envoy-gateway/shop", ["10%", "90%"], ["/cart*", "cart-next:8080", "cart:8080", "shop", "shop.example.com"]],
+    ["ingress-nginx/shop", ["0%"], ["/api(/|$)(.*)", "api:8080", "nginx", "shop.example.com"]],
+  ]) {
+    test(`overview of ${example} lights the path of the request`, async () => {
+      const { page, errors, close } = await site.visit({ path: `?example=${example}` });
+      await page.waitForFunction((count) => document.querySelectorAll(".box.way").length === count, way.length);
+      assert.deepEqual((await page.locator(".box.way .box-title").allTextContents()).sort(), way);
+      assert.deepEqual((await page.locator(".share").allTextContents()).sort(), shares);
+      assert.deepEqual(errors, []);
+      await close();
+    });
+  }
+
   test("boxes keep their places after an edit", async () => {
     const { page, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
