@@ -11,7 +11,6 @@ use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::explain::{RequestReport, RequestVerdict, RouteReport, RunningGateway, Span, entry_gateways, overview, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation, WrittenRequest};
-use chancery_core::text::series;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -535,20 +534,13 @@ impl RouteText<'_> {
         }
         self.step("policies", "", "");
         for policy in policies {
-            let merged = if policy.is_merged { " (merged)" } else { "" };
-            let settings: Vec<&str> = policy.settings.iter().map(|setting| setting.name.as_str()).collect();
             let place = self.place(policy.settings.first().and_then(|setting| setting.span.as_ref()));
             let name = self.style.cyan(plain(&format!("{} {}", policy.resource.kind, policy.resource.name)));
-            let _ = writeln!(self.out, "    {name} for {}{merged}: {}{place}", plain(&policy.target), plain(&series(&settings)));
-            for replaced in &policy.replaced {
-                let lost: Vec<&str> = policy.lost(replaced).map(|setting| setting.name.as_str()).collect();
-                let effect = match lost.as_slice() {
-                    [] => String::new(),
-                    [one] => format!("; its {one} does not apply"),
-                    several => format!("; its {} do not apply", series(several)),
-                };
-                let place = self.place(policy.lost(replaced).next().or_else(|| replaced.settings.first()).and_then(|setting| setting.span.as_ref()));
-                let sentence = format!("replaces {} {} for {}{effect}", replaced.resource.kind, replaced.resource.name, replaced.target);
+            let summary = policy.summary();
+            let summary = if policy.is_refused { self.style.yellow(plain(&summary)) } else { plain(&summary).into_owned() };
+            let _ = writeln!(self.out, "    {name} {summary}{place}");
+            for (sentence, span) in policy.replacements() {
+                let place = self.place(span);
                 let _ = writeln!(self.out, "        {}{place}", self.style.dim(plain(&sentence)));
             }
         }

@@ -1,13 +1,14 @@
 //! Describes the policies that count for a request, and the policies that they replace. Does not choose them; see the dialects.
 
 use super::{OriginView, Positions, ResourceRef, Span};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::compilation::{ChosenRoute, EffectivePolicy, SideRef};
 use chancery_base::output_map::OutputMap;
 use chancery_base::resource::Origin;
 use chancery_envoy::simulate::Simulation;
-use chancery_text::Str;
+use chancery_text::{Str, series};
 
 /// A policy that counts for a request.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -17,6 +18,9 @@ pub struct RequestPolicy {
     pub target: String,
     /// The fields of the policy that count.
     pub settings: Vec<PolicySetting>,
+    /// Whether the controller refused the policy as invalid. It replaces other policies even so.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub is_refused: bool,
     /// Whether a policy that is closer to the route is merged into it.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub is_merged: bool,
@@ -38,6 +42,32 @@ impl RequestPolicy {
     pub fn lost<'p>(&self, replaced: &'p RequestPolicy) -> impl Iterator<Item = &'p PolicySetting> {
         let own: Vec<Str> = self.settings.iter().map(|setting| setting.name.clone()).collect();
         replaced.settings.iter().filter(move |setting| !own.contains(&setting.name))
+    }
+
+    /// Says what the policy is for and what it sets, without its name, as in "for Gateway eg: retry and timeout".
+    pub fn summary(&self) -> String {
+        let settings: Vec<&str> = self.settings.iter().map(|setting| setting.name.as_str()).collect();
+        let state = match (self.is_refused, self.is_merged) {
+            (true, _) => " is invalid",
+            (false, true) => " (merged)",
+            (false, false) => "",
+        };
+        format!("for {}{state}: {}", self.target, series(&settings))
+    }
+
+    /// Names each policy that this one replaces, with its settings that do not apply, and the line of the first of them.
+    pub fn replacements(&self) -> impl Iterator<Item = (String, Option<&Span>)> {
+        self.replaced.iter().map(|replaced| {
+            let lost: Vec<&str> = self.lost(replaced).map(|setting| setting.name.as_str()).collect();
+            let effect = match lost.as_slice() {
+                [] => String::new(),
+                [one] => format!("; its {one} does not apply"),
+                several => format!("; its {} do not apply", series(several)),
+            };
+            let first = self.lost(replaced).next().or_else(|| replaced.settings.first());
+            let sentence = format!("replaces {} {} for {}{effect}", replaced.resource.kind, replaced.resource.name, replaced.target);
+            (sentence, first.and_then(|setting| setting.span.as_ref()))
+        })
     }
 }
 
@@ -61,6 +91,7 @@ fn described(policy: &EffectivePolicy, side: SideRef<'_>, positions: &Positions<
         resource: ResourceRef::from(&object.key),
         target: policy.target.clone(),
         settings: policy.settings.iter().map(setting).collect(),
+        is_refused: policy.is_refused,
         is_merged: policy.is_merged,
         replaced: policy.replaced.iter().filter_map(|policy| described(policy, side, positions)).collect(),
     })
@@ -70,7 +101,6 @@ fn described(policy: &EffectivePolicy, side: SideRef<'_>, positions: &Positions<
 mod tests {
     use super::*;
     use crate::route;
-    use alloc::format;
     use chancery_base::compilation::Options;
     use chancery_base::resource::Inputs;
     use chancery_compile::Compiler;
@@ -117,8 +147,14 @@ spec:
         let names = |settings: &mut dyn Iterator<Item = &PolicySetting>| settings.map(|setting| setting.name.as_str()).collect::<Vec<_>>().join(" ");
         let mut out = Vec::new();
         for policy in &report.policies {
-            let merged = if policy.is_merged { " merged" } else { "" };
-            out.push(format!("{} for {}{merged}: {}", policy.resource.name, policy.target, names(&mut policy.settings.iter())));
+            let state = if policy.is_merged {
+                " merged"
+            } else if policy.is_refused {
+                " refused"
+            } else {
+                ""
+            };
+            out.push(format!("{} for {}{state}: {}", policy.resource.name, policy.target, names(&mut policy.settings.iter())));
             out.extend(policy.replaced.iter().map(|wide| format!("replaces {}: {}", wide.resource.name, names(&mut policy.lost(wide)))));
         }
         out
@@ -146,7 +182,19 @@ spec:
     }
 
     #[test]
-    fn refused_policy_does_not_count() {
+    fn invalid_policy_replaces_wider_ones() {
+        let policies = policy("wide", "kind: Gateway, name: eg", LIMITS)
+            + &policy(
+                "route",
+                "kind: HTTPRoute, name: shop",
+                "  rateLimit: {type: Local, local: {rules: [{limit: {requests: 1, unit: Hour}}, {limit: {requests: 2, unit: Hour}}]}}\n",
+            );
+        let expected = ["route for HTTPRoute shop refused: rateLimit", "replaces wide: timeout retry"];
+        assert_eq!(of(&policies, "http://a.example.com/"), expected);
+    }
+
+    #[test]
+    fn second_policy_of_a_target_does_not_count() {
         let policies = policy("wide", "kind: Gateway, name: eg", LIMITS) + &policy("late", "kind: Gateway, name: eg", "  retry: {numRetries: 4}\n");
         assert_eq!(of(&policies, "http://a.example.com/").len(), 1, "one policy is attached to a Gateway");
     }

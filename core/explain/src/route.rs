@@ -113,8 +113,8 @@ impl TracedGateway<'_> {
             report.hosts = unmatched::served_hosts(self.config, request);
             report.wanting = unmatched::unserved_resources(self.side, self.positions, request);
         }
-        report.findings = unmatched::reasons(&report, self.side, self.positions);
         report.policies = policies::of_request(&report.simulation, self.map, self.side, self.positions);
+        report.findings = unmatched::reasons(&report, self.side, self.positions);
         report
     }
 }

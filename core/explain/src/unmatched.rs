@@ -163,7 +163,7 @@ fn strings_at<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
 const MOST_REASONS: usize = 5;
 
 /// Returns the errors and warnings about the route of a request: those where the route was written, or, if Envoy answers with a server error, in
-/// its resources. Without a route, those about the virtual host.
+/// its resources. Those about invalid policies of the route follow. Without a route, those about the virtual host.
 pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Finding> {
     let simulation = &report.simulation;
     if simulation.route.is_none() {
@@ -172,7 +172,18 @@ pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Posit
         return all;
     }
     let fails = simulation.outcome == Outcome::DirectResponse && simulation.status.is_some_and(|status| status >= 500);
-    findings_of(&report.origins, "route", fails, side, positions)
+    let mut all = findings_of(&report.origins, "route", fails, side, positions);
+    let refused: Vec<&ResourceRef> = report.policies.iter().filter(|policy| policy.is_refused).map(|policy| &policy.resource).collect();
+    if !refused.is_empty() {
+        let is_of_refused = |finding: &Finding| {
+            let object = finding.object.as_ref().or(finding.resource.as_ref());
+            finding.severity != "notice" && object.is_some_and(|object| refused.contains(&object))
+        };
+        let more = findings(side.compilation, positions).into_iter().filter(is_of_refused);
+        all.extend(more.filter(|finding| !all.contains(finding)).collect::<Vec<_>>());
+        all.truncate(MOST_REASONS);
+    }
+    all
 }
 
 /// Returns the errors and warnings about a part of a report: those where it was written, or, if it fails, in its resources.

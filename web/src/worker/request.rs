@@ -210,6 +210,7 @@ impl<'a> Walk<'a> {
         walk.routes();
         walk.end(ending);
         walk.clusters();
+        walk.policies();
         walk.filters();
         walk.steps
     }
@@ -377,6 +378,22 @@ impl<'a> Walk<'a> {
             }
             self.steps.push(step);
         }
+    }
+
+    fn policies(&mut self) {
+        let policies = &self.report.policies;
+        if policies.is_empty() {
+            return;
+        }
+        let name = if policies.len() == 1 { "1 policy".to_owned() } else { format!("{} policies", policies.len()) };
+        let mut step = self.step("Policies", &name, "");
+        for policy in policies {
+            step.facts.push(format!("{} {} {}", policy.resource.kind, policy.resource.name, policy.summary()));
+            step.facts.extend(policy.replacements().map(|(sentence, _)| format!("It {sentence}")));
+        }
+        let lines = policies.iter().filter_map(|policy| policy.settings.first()?.span.as_ref());
+        step.spans = lines.take(MOST_SPANS).map(span).collect();
+        self.steps.push(step);
     }
 
     fn filters(&mut self) {

@@ -24,6 +24,8 @@ pub struct EffectivePolicy {
     pub target: String,
     /// The fields of the policy that count, each with its place.
     pub settings: Vec<(Str, Origin)>,
+    /// Whether the controller refused the policy as invalid. It replaces other policies even so.
+    pub is_refused: bool,
     /// Whether a policy that is closer to the route is merged into it.
     pub is_merged: bool,
     /// The policies of the same kind that would count without this one, nearest first.

@@ -60,7 +60,7 @@ impl BackendPolicies {
 
 fn effective(objects: &Objects, policy: ObjectId, target: String) -> EffectivePolicy {
     let settings = objects.get(policy).map(settings).unwrap_or_default();
-    EffectivePolicy { object: policy, target, settings, is_merged: false, replaced: Vec::new() }
+    EffectivePolicy { object: policy, target, settings, is_refused: false, is_merged: false, replaced: Vec::new() }
 }
 
 /// What a policy says about the backend's certificate, with the places.

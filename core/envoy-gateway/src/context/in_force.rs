@@ -19,12 +19,20 @@ pub(crate) const ADDRESSING: [&str; 4] = ["targetRef", "targetRefs", "targetSele
 /// The policies in force.
 #[derive(Debug, Default)]
 pub(crate) struct InForce {
-    by_scope: BTreeMap<(&'static str, Scope), ObjectId>,
+    by_scope: BTreeMap<(&'static str, Scope), Attachment>,
     /// Policies that are merged into another one, as pairs of the narrower and the wider.
     merged: BTreeSet<(ObjectId, ObjectId)>,
     pub(crate) backends: BackendPolicies,
     /// The listeners by their names in the model.
     listeners: BTreeMap<Str, ListenerName>,
+}
+
+/// A policy at a scope.
+#[derive(Clone, Copy, Debug)]
+struct Attachment {
+    policy: ObjectId,
+    /// Whether the controller found the policy invalid after it attached it. It replaces wider policies even so.
+    is_refused: bool,
 }
 
 /// What a listener belongs to.
@@ -36,9 +44,10 @@ pub(crate) struct ListenerName {
 }
 
 impl InForce {
-    /// Notes that a policy of a kind is for this scope.
-    pub(crate) fn put(&mut self, kind: &'static str, scope: Scope, policy: ObjectId) {
-        self.by_scope.entry((kind, scope)).or_insert(policy);
+    /// Notes that a policy of a kind is attached to this scope, and whether it is invalid there.
+    pub(crate) fn put(&mut self, kind: &'static str, scope: Scope, policy: ObjectId, is_refused: bool) {
+        let attached = self.by_scope.entry((kind, scope)).or_insert(Attachment { policy, is_refused });
+        attached.is_refused |= is_refused && attached.policy == policy;
     }
 
     /// Notes that a policy is merged into one of a wider scope.
@@ -46,10 +55,9 @@ impl InForce {
         self.merged.insert((own, wide));
     }
 
-    /// Adds the policies of a class that are accepted somewhere, and the class's listeners by their names in the model.
+    /// Adds the policies of a class, and the class's listeners by their names in the model.
     pub(crate) fn add(&mut self, of_class: InForce, statuses: &PolicyStatuses, listeners: impl Iterator<Item = (Str, ListenerName)>) {
-        let is_accepted = |id: &ObjectId| statuses.get(id).is_some_and(|status| status.ancestors.iter().any(|(_, of)| of.is("Accepted", true)));
-        self.by_scope.extend(of_class.by_scope.into_iter().filter(|(_, policy)| is_accepted(policy)));
+        self.by_scope.extend(of_class.by_scope);
         self.backends.add(of_class.backends, statuses);
         self.merged.extend(of_class.merged);
         self.listeners.extend(listeners);
@@ -106,9 +114,9 @@ impl InForce {
 
     fn of_kind(&self, kind: &'static str, scopes: &[(Scope, String)], objects: &Objects) -> Vec<EffectivePolicy> {
         let mut found = scopes.iter().filter_map(|(scope, label)| {
-            let policy = *self.by_scope.get(&(kind, scope.clone()))?;
+            let Attachment { policy, is_refused } = *self.by_scope.get(&(kind, scope.clone()))?;
             let settings = objects.get(policy).map(settings).unwrap_or_default();
-            Some(EffectivePolicy { object: policy, target: label.clone(), settings, is_merged: false, replaced: Vec::new() })
+            Some(EffectivePolicy { object: policy, target: label.clone(), settings, is_refused, is_merged: false, replaced: Vec::new() })
         });
         let Some(mut first) = found.next() else { return Vec::new() };
         let (mut merged, replaced): (Vec<_>, Vec<_>) = found.partition(|wide| self.merged.contains(&(first.object, wide.object)));

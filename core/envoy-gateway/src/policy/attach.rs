@@ -84,8 +84,8 @@ impl<'p> Effective<'p> {
 type Refusal = (&'static str, String);
 
 struct Driver<'a> {
-    /// What has a policy already, by kind, name and section, with the policy.
-    taken: BTreeMap<(Str, Name, Option<Str>), ObjectId>,
+    /// What has a policy already: kind, name and section.
+    taken: BTreeSet<(Str, Name, Option<Str>)>,
     on_gateways: BTreeMap<(Name, Str), &'a Admitted<'a>>,
     on_listener_sets: BTreeMap<(Name, Str), &'a Admitted<'a>>,
     overrides: Graph,
@@ -100,7 +100,7 @@ pub(super) fn run<'a, K: Attached>(t: &mut Translator<'a>) {
     let gateways: Vec<&'a Admitted<'a>> = t.gateways.iter().map(|gateway| gateway.object).collect();
     let sets: Vec<&'a Admitted<'a>> = t.resources.listener_sets.clone();
     let mut driver = Driver {
-        taken: BTreeMap::new(),
+        taken: BTreeSet::new(),
         on_gateways: BTreeMap::new(),
         on_listener_sets: BTreeMap::new(),
         overrides: Graph::default(),
@@ -136,12 +136,6 @@ pub(super) fn run<'a, K: Attached>(t: &mut Translator<'a>) {
     for (policy, target) in for_gateways.iter().filter(|(_, target)| target.is_gateway() && target.section.is_none()) {
         driver.gateway::<K>(t, policy, target);
     }
-    for ((kind, name, section), policy) in &driver.taken {
-        let scope = Scope::named(kind, name, section.as_deref());
-        if let Some(scope) = scope {
-            t.in_force.put(K::KIND, scope, *policy);
-        }
-    }
     for id in &driver.handled {
         if let Some(status) = t.policies.get_mut(id) {
             status.truncate();
@@ -167,9 +161,9 @@ impl<'a> Driver<'a> {
     }
 
     /// Notes that a policy is for this target, unless another one is.
-    fn take<K: Attached>(&mut self, policy: &Admitted<'_>, target: &Target) -> Result<(), Refusal> {
+    fn take<K: Attached>(&mut self, target: &Target) -> Result<(), Refusal> {
         let key = (target.kind.clone(), target.full_name(), target.section.clone());
-        if self.taken.contains_key(&key) {
+        if self.taken.contains(&key) {
             let what = match (&target.section, target.route_kind()) {
                 (None, _) => format!("{} {}", target.kind, target.name),
                 (Some(rule), Some(_)) => format!("RouteRule {}/{rule}", target.name),
@@ -180,7 +174,7 @@ impl<'a> Driver<'a> {
             };
             return Err(("Conflicted", format!("Unable to target {what}, another {} has already attached to it", K::KIND)));
         }
-        self.taken.insert(key, policy.id());
+        self.taken.insert(key);
         Ok(())
     }
 
@@ -196,7 +190,7 @@ impl<'a> Driver<'a> {
                 let message = format!("No section name {rule} found for {} {}/{}", target.kind, target.namespace, target.name);
                 Err(("TargetNotFound", message))
             }
-            _ => self.take::<K>(policy, target),
+            _ => self.take::<K>(target),
         };
         let child = Scope::route(kind, &target.full_name(), None);
         let (mut ancestors, mut parents) = (Vec::new(), Vec::new());
@@ -231,7 +225,9 @@ impl<'a> Driver<'a> {
             return;
         }
         if own.spec.get("mergeType").is_null() {
-            if let Err(error) = K::on_route(t, &own, at, target.section(), None) {
+            let applied = K::on_route(t, &own, at, target.section(), None);
+            attached::<K>(t, policy, &Scope::route(kind, &target.full_name(), target.section()), applied.is_err());
+            if let Err(error) = applied {
                 status(t, policy).set_all(&ancestors, "Accepted", false, "Invalid", &sentence(&error));
             }
         } else {
@@ -247,7 +243,7 @@ impl<'a> Driver<'a> {
         }
         let key = (target.kind.clone(), target.full_name());
         let rules: Vec<&str> =
-            self.taken.keys().filter(|(kind, name, _)| (kind, name) == (&key.0, &key.1)).filter_map(|(_, _, section)| section.as_deref()).collect();
+            self.taken.iter().filter(|(kind, name, _)| (kind, name) == (&key.0, &key.1)).filter_map(|(_, _, section)| section.as_deref()).collect();
         if !rules.is_empty() {
             let message = format!("This policy is being overridden by other {} for these route rules: [{}]", K::FOR_ROUTES, rules.join(" "));
             status(t, policy).set_all(&ancestors, "Overridden", true, "Overridden", &message);
@@ -277,17 +273,24 @@ impl<'a> Driver<'a> {
                 (Reference::new("Gateway", &gateway.0, &gateway.1, Some(name.clone())), parent)
             }
         };
+        let own_scope = Scope::route(t.routes[route].kind, &target.full_name(), target.section());
         let refuse = |t: &mut Translator<'a>, error: &str| {
             status(t, own.object).set(&ancestor, "Accepted", false, "Invalid", error);
         };
         let Some((parent, scope)) = parent else {
-            if let Err(error) = K::on_route(t, own, route, target.section(), Some(at)) {
+            let applied = K::on_route(t, own, route, target.section(), Some(at));
+            attached::<K>(t, own.object, &own_scope, applied.is_err());
+            if let Err(error) = applied {
                 refuse(t, &sentence(&error));
             }
             return;
         };
         let merged = Effective::merged(own.object, parent, K::KEYS);
-        let applied = K::check(target, &merged.spec).and_then(|()| K::on_route(t, &merged, route, target.section(), Some(at)));
+        if let Err(error) = K::check(target, &merged.spec) {
+            return refuse(t, &sentence(&error));
+        }
+        let applied = K::on_route(t, &merged, route, target.section(), Some(at));
+        attached::<K>(t, own.object, &own_scope, applied.is_err());
         if let Err(error) = applied {
             return refuse(t, &sentence(&error));
         }
@@ -305,7 +308,7 @@ impl<'a> Driver<'a> {
             Some(section) if !set_has_listener(set, section) => {
                 Err(("TargetNotFound", format!("No section name {section} found for ListenerSet {}/{}", name.0, name.1)))
             }
-            _ => self.take::<K>(policy, target),
+            _ => self.take::<K>(target),
         };
         let parent = gateway_name(set);
         let Some(gateway) = gateway_of(t, &parent) else { return };
@@ -336,7 +339,7 @@ impl<'a> Driver<'a> {
             Some(section) if !has_listener(t, gateway, section) => {
                 Err(("TargetNotFound", format!("No section name {section} found for Gateway {}/{}", name.0, name.1)))
             }
-            _ => self.take::<K>(policy, target),
+            _ => self.take::<K>(target),
         };
         let ancestor = Reference::new("Gateway", &name.0, &name.1, target.section.clone());
         if let Err((reason, message)) = resolved {
@@ -361,7 +364,9 @@ impl<'a> Driver<'a> {
         ancestor: &Reference,
         scope: &Scope,
     ) {
-        if let Err(error) = K::on_listeners(t, own, gateway, listeners, is_whole) {
+        let applied = K::on_listeners(t, own, gateway, listeners, is_whole);
+        attached::<K>(t, own.object, scope, applied.is_err());
+        if let Err(error) = applied {
             status(t, own.object).set(ancestor, "Accepted", false, "Invalid", &sentence(&error));
         }
         let ancestors = core::slice::from_ref(ancestor);
@@ -377,6 +382,11 @@ impl<'a> Driver<'a> {
             }
         }
     }
+}
+
+/// Notes that a policy is attached to this scope, and whether it is invalid there.
+fn attached<K: Attached>(t: &mut Translator<'_>, policy: &Admitted<'_>, scope: &Scope, is_refused: bool) {
+    t.in_force.put(K::KIND, scope.clone(), policy.id(), is_refused);
 }
 
 /// Returns the status of a policy, to add to it.

@@ -67,10 +67,10 @@ pub(super) fn run<'a>(t: &mut Translator<'a>) {
     }
 }
 
-/// Notes that the policy is for this target.
-fn note(t: &mut Translator<'_>, policy: &Admitted<'_>, target: &Target) {
+/// Notes that the policy is attached to this target, and whether it is invalid there.
+fn note(t: &mut Translator<'_>, policy: &Admitted<'_>, target: &Target, is_refused: bool) {
     if let Some(scope) = Scope::named(&target.kind, &target.full_name(), target.section()) {
-        t.in_force.put("ClientTrafficPolicy", scope, policy.id());
+        t.in_force.put("ClientTrafficPolicy", scope, policy.id(), is_refused);
     }
 }
 
@@ -109,7 +109,6 @@ impl Claims {
             status(t, policy).set(&ancestor, "Accepted", false, "Conflicted", &message);
             return;
         }
-        note(t, policy, target);
         let own = set.map(Admitted::full_name);
         let is_meant = |listener: &super::super::context::Listener<'a>| listener.name == section && (own.is_none() || listener.set_name == own);
         let found = t.gateways[gateway].listeners.iter().position(is_meant);
@@ -117,6 +116,7 @@ impl Claims {
         if let Some(listener) = found {
             apply(t, policy, ListenerId { gateway, listener }, Width::Listener, &mut errors, &mut disabled);
         }
+        note(t, policy, target, !errors.is_empty());
         conclude(t, policy, &ancestor, &errors, disabled);
     }
 
@@ -131,7 +131,6 @@ impl Claims {
             status(t, policy).set(&ancestor, "Accepted", false, "Conflicted", &message);
             return;
         }
-        note(t, policy, target);
         let claimed = self.sections.get(&gateway).cloned().unwrap_or_default();
         let mut overriding: Vec<&str> = claimed.iter().filter(|(set, _)| own.is_none() || *set == own).map(|(_, section)| section.as_str()).collect();
         overriding.sort_unstable();
@@ -152,6 +151,7 @@ impl Claims {
                 self.sections.entry(gateway).or_default().insert(key);
             }
         }
+        note(t, policy, target, !errors.is_empty());
         conclude(t, policy, &ancestor, &errors, disabled);
     }
 }
