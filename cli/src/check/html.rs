@@ -6,8 +6,8 @@ use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
 use chancery_core::explain::Finding;
 
-/// The whole document.
-pub fn report(findings: &[Finding], compilation: &Compilation) -> String {
+/// Returns the whole document. `left_out` is the number of findings that the options hide.
+pub fn report(findings: &[Finding], left_out: usize, compilation: &Compilation) -> String {
     let of = |severity: Severity| findings.iter().filter(move |finding| finding.level() == severity);
     let (files, objects) = (compilation.inputs.inputs.len(), compilation.objects.iter().count());
     let lead =
@@ -24,8 +24,11 @@ pub fn report(findings: &[Finding], compilation: &Compilation) -> String {
         (label, number, tone)
     });
     out.numbers(&numbers);
-    if findings.is_empty() {
-        out.paragraph("Nothing was found.");
+    match (objects, left_out) {
+        (0, _) => out.paragraph("The input has no resources, so nothing was checked."),
+        (_, 0) if findings.is_empty() => out.paragraph("Nothing was found."),
+        (_, 0) => {}
+        (_, left_out) => out.paragraph(&format!("{} left out by the options of this run.", count(left_out, "finding"))),
     }
     for (severity, label, tone) in levels {
         let mut codes: Vec<&str> = Vec::new();

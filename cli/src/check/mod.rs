@@ -60,8 +60,11 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
         message(&format!("{} written to {}", count(findings.len(), "finding"), file.display()));
         return Ok(0);
     }
+    // Findings that the options leave out of the report.
+    let mut left_out = 0;
     if let Some(revision) = &args.since {
         let known = since::keep_new(args, revision, deployment, &compilation, &mut findings)?;
+        left_out += known;
         if known > 0 {
             message(&format!("{} known from {revision}, in objects that did not change", count(known, "finding")));
         }
@@ -70,6 +73,7 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
     if let Some(file) = args.baseline.as_ref().or(settings.baseline.as_ref()) {
         let before = findings.len();
         Baseline::read(file)?.remove_known(file, &mut findings);
+        left_out += before - findings.len();
         if before > findings.len() {
             message(&format!("{} known from {}", count(before - findings.len(), "finding"), file.display()));
         }
@@ -83,14 +87,16 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
     let counts = |finding: &Finding| finding.level() == Severity::Error || (args.strict && finding.level() == Severity::Warning);
     let failed = findings.iter().any(counts);
     if args.quiet {
+        let before = findings.len();
         findings.retain(counts);
+        left_out += before - findings.len();
     }
     let positions = compilation.positions();
     match args.format {
         CheckFormat::Human => {
             print(&human::report(&findings, &hidden, &compilation, &positions, human::Extent { quiet: args.quiet, all: args.all }, style))?
         }
-        format => document(format, &findings, &compilation, args.strict)?,
+        format => document(format, &findings, left_out + hidden.len(), &compilation, args.strict)?,
     }
     Ok(u8::from(failed))
 }
@@ -135,8 +141,8 @@ fn is_asked(args: &CheckArgs, finding: &Finding) -> bool {
     is_bad_enough && is_here
 }
 
-/// Findings for a program.
-fn document(format: CheckFormat, findings: &[Finding], compilation: &Compilation, strict: bool) -> Result<(), Unusable> {
+/// Prints findings for a program. `left_out` is the number of findings that the options hide.
+fn document(format: CheckFormat, findings: &[Finding], left_out: usize, compilation: &Compilation, strict: bool) -> Result<(), Unusable> {
     match format {
         CheckFormat::Human => Ok(()),
         CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings })),
@@ -144,13 +150,13 @@ fn document(format: CheckFormat, findings: &[Finding], compilation: &Compilation
         CheckFormat::Codeclimate => print_json(&code_climate::issues(findings)),
         CheckFormat::Github => print(&github::commands(findings)),
         CheckFormat::Junit => print(&junit::suites(findings, compilation, strict)),
-        CheckFormat::Html => print(&html::report(findings, compilation)),
+        CheckFormat::Html => print(&html::report(findings, left_out, compilation)),
     }
 }
 
 /// Rejects an input without resources, after it has written a complete document without findings.
 fn nothing_to_check(given: &input::LoadedInput, why: Unusable, format: CheckFormat) -> Outcome {
     let (_, compilation) = given.compile()?;
-    document(format, &[], &compilation, false)?;
+    document(format, &[], 0, &compilation, false)?;
     Err(why)
 }

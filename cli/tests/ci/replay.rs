@@ -80,4 +80,9 @@ fn check_writes_one_html_file() {
     let html = folder.run(&["check", "--format", "html", "a.yaml"]).out;
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"), "{html}");
     assert!(html.contains("unknown-field") && html.contains("a.yaml:") && !html.contains("<script"), "{html}");
+    let hidden = folder.run(&["check", "--format", "html", "--at-least", "error", "a.yaml"]).out;
+    assert!(hidden.contains("left out by the options of this run") && !hidden.contains("Nothing was found"), "{hidden}");
+    folder.write("empty.yaml", b"# nothing\n");
+    let empty = folder.run(&["check", "--format", "html", "empty.yaml"]).out;
+    assert!(empty.contains("so nothing was checked") && !empty.contains("Nothing was found"), "{empty}");
 }
