@@ -85,20 +85,36 @@ fn every_view_has_the_same_verdict() {
     assert!(dialects.len() >= 5, "{dialects:?}");
 }
 
-#[test]
-fn suggestion_uses_path_that_intentions_permit() {
-    let text = include_str!("../../../assets/examples/consul/intentions.yaml");
-    let options = Options::from_words("default-policy=deny", dialect::ALL).expect("options");
-    let compilation = Compiler::new(dialect::ALL).compile(&Inputs::one("input.yaml", text), &for_interactive_use(options).in_dialect("consul"));
+/// Returns the suggested requests of a gateway, each as its URL and its headers.
+fn suggested(dialect: &str, options: Options, text: &str, id: &str) -> Vec<String> {
+    let options = for_interactive_use(options).in_dialect(dialect);
+    let compilation = Compiler::new(dialect::ALL).compile(&Inputs::one("input.yaml", text), &options);
     let gateways = RunningGateway::all(&compilation);
-    let web = *gateways.iter().find(|of| of.named().id.as_str() == "web-sidecar-proxy").expect("the proxy of web");
-    let RunningGateway::Envoy(of) = web else { panic!("an Envoy") };
+    let gateway = *gateways.iter().find(|of| of.named().id.as_str() == id).expect("the gateway");
+    let RunningGateway::Envoy(of) = gateway else { panic!("an Envoy") };
     let (positions, config) = (compilation.positions(), EnvoyConfig::of(of.ir));
     let names = overview(&compilation, &positions);
     let verdict = |written: &WrittenRequest| {
         let request = written.read().ok()?;
-        Some(web.route(&positions, &request, &mut EmittedByGateway::default(), &names).verdict().clone())
+        Some(gateway.route(&positions, &request, &mut EmittedByGateway::default(), &names).verdict().clone())
     };
-    let urls: Vec<String> = suggested_requests(web, &ByPointer::of(&config), verdict).into_iter().map(|written| written.url).collect();
-    assert_eq!(urls, ["http://example.com/orders"]);
+    let described = |written: WrittenRequest| {
+        let headers: String = written.headers.iter().map(|(name, value)| format!(" {name}: {value}")).collect();
+        format!("{}{headers}", written.url)
+    };
+    suggested_requests(gateway, &ByPointer::of(&config), verdict).into_iter().map(described).collect()
+}
+
+#[test]
+fn suggestion_uses_path_that_intentions_permit() {
+    let text = include_str!("../../../assets/examples/consul/intentions.yaml");
+    let options = Options::from_words("default-policy=deny", dialect::ALL).expect("options");
+    assert_eq!(suggested("consul", options, text, "web-sidecar-proxy"), ["http://example.com/orders"]);
+}
+
+#[test]
+fn suggestion_has_placeholder_for_required_token() {
+    let text = include_str!("../../../assets/examples/envoy-gateway/policies.yaml");
+    let suggested = suggested("envoy-gateway", Options::default(), text, "shop/eg");
+    assert!(suggested.iter().any(|request| request.ends_with(" authorization: Bearer $TOKEN")), "{suggested:?}");
 }

@@ -41,7 +41,7 @@ mod named_parts;
 mod navigation;
 mod nginx;
 mod origin;
-mod permitted_path;
+mod permitted_request;
 pub mod picture;
 mod pointer;
 mod policies;

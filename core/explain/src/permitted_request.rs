@@ -1,11 +1,12 @@
-//! Derives paths that the access rules of a gateway permit, for requests to try. Does not check them; simulating a request shows that.
+//! Derives requests to try that a gateway permits: with the credential that the first request lacks, or with a path that the access rules name.
+//! Does not check them; simulating a request shows that.
 
 use super::sample_request::shortest;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::config::EnvoyConfig;
 use chancery_envoy::emit::pb;
-use chancery_envoy::simulate::WrittenRequest;
+use chancery_envoy::simulate::{Gateway, WrittenRequest};
 use pb::hcm::http_filter::ConfigType;
 use pb::http_filter::rbac::v3::Rbac;
 use pb::matcher::{StringMatcher, path_matcher, string_matcher::MatchPattern};
@@ -16,6 +17,19 @@ const MOST_PATHS: usize = 8;
 
 /// Rules inside more rules than this are not read.
 const MOST_DEPTH: usize = 16;
+
+/// Returns the request with a placeholder for the credential that it lacks; `None` if it lacks none.
+pub(super) fn with_credential(request: &WrittenRequest, config: &EnvoyConfig) -> Option<WrittenRequest> {
+    let lacking = Gateway::new(config).simulate(&request.read().ok()?).lacks?;
+    let mut with = request.clone();
+    if lacking.in_query {
+        let mark = if with.url.contains('?') { '&' } else { '?' };
+        with.url.push_str(&alloc::format!("{mark}{}={}", lacking.name, lacking.value));
+    } else {
+        with.headers.push((lacking.name, lacking.value));
+    }
+    Some(with)
+}
 
 /// Returns the request with each path that the access rules of a gateway name.
 pub(super) fn with_permitted_paths(request: &WrittenRequest, config: &EnvoyConfig) -> Vec<WrittenRequest> {

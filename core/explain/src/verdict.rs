@@ -5,7 +5,7 @@
 use super::gateway_chain::{listens, route_in_one_gateway, route_through_gateways};
 use super::headline::{headline, service_name, story_path};
 use super::nginx::shares;
-use super::permitted_path::with_permitted_paths;
+use super::permitted_request::{with_credential, with_permitted_paths};
 use super::sample_request::simplest;
 use super::{
     AppGatewayReport, Graph, Hop, NginxReport, Positions, RouteReport, app_gateway_ending, app_gateway_routes, app_gateway_sample_request,
@@ -335,7 +335,8 @@ pub fn suggested_requests(
     candidates.into_iter().filter_map(|written| served_request(gateway, written, &mut verdict)).take(MOST_SUGGESTED).collect()
 }
 
-/// Returns the request if it reaches a service. If access rules deny it, returns it with a path that they name, if that reaches a service.
+/// Returns the request if it reaches a service. If it lacks a credential, or access rules deny it, returns it with a placeholder for the credential, or
+/// with a path that the rules name, if that reaches a service.
 pub fn served_request(
     gateway: RunningGateway<'_>,
     written: WrittenRequest,
@@ -351,6 +352,8 @@ pub fn served_request(
         Some(at) => gateway.of().gateways().find(|of| of.id.as_str() == at)?,
         None => gateway,
     };
-    let others = with_permitted_paths(&written, &EnvoyConfig::on_demand(denying.ir));
+    let config = EnvoyConfig::on_demand(denying.ir);
+    let with_credential = with_credential(&written, &config);
+    let others = with_credential.into_iter().chain(with_permitted_paths(&written, &config));
     others.into_iter().find(|written| verdict(written).is_some_and(|of| is_served(&of)))
 }

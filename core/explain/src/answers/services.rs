@@ -124,10 +124,14 @@ impl Services {
         }
     }
 
-    /// Returns the Service with this name in the form `NAMESPACE-NAME`, at its first port.
+    /// Returns the Service with this name in the form `NAMESPACE-NAME`, at its first port. Returns `None` if several Services have that form.
     #[must_use]
     pub fn joined_by_hyphen(&self, name: &str) -> Option<String> {
-        let (service, ports) = self.ports.iter().find(|(service, _)| service.replacen('/', "-", 1) == name)?;
+        let mut found = self.ports.iter().filter(|(service, _)| service.replacen('/', "-", 1) == name);
+        let (service, ports) = found.next()?;
+        if found.next().is_some() {
+            return None;
+        }
         Some(format!("{service}:{}", ports.first()?.number))
     }
 
