@@ -233,10 +233,20 @@ fn selector(host: &Object) -> Option<&Node> {
 fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
     let host = fit.first()?;
     let selector = selector(host)?;
-    let message = format!(
-        "Host `{}` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it",
-        host.key.name
-    );
+    let name = &host.key.name;
+    let redirect = field(mapping, "host_redirect").filter(|redirect| redirect.as_bool() == Some(true));
+    if let Some(redirect) = redirect {
+        let message = format!(
+            "Host `{name}` selects Mappings by labels, and Emissary ignores the labels of a Mapping with `host_redirect`, so no request reaches it"
+        );
+        return Some(
+            Diagnostic::new(&codes::UNSERVED, message, Place::key(mapping.id, redirect.id))
+                .related(Place::key(host.id, selector.id), "the selector")
+                .help("take `mappingSelector` away from the Host: the hostname of the Mapping is enough"),
+        );
+    }
+    let message =
+        format!("Host `{name}` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it");
     let mut finding = Diagnostic::new(&codes::UNSERVED, message, at_name(mapping)).related(Place::key(host.id, selector.id), "the required labels");
     if let Some(hostname) = field(mapping, "hostname") {
         finding = finding.related(Place::value(mapping.id, hostname.id), "the Host has this hostname");
@@ -267,6 +277,19 @@ fn matchers(object: &Object) -> Vec<Option<String>> {
     MATCHERS.iter().map(|name| field(object, name).map(|node| to_json(node, false))).collect()
 }
 
+/// The Hosts whose selectors choose a Mapping without a hostname. Emissary joins such Mappings only if the same Hosts choose them.
+fn selecting(hosts: &[&Object], mapping: &Object) -> Vec<ObjectId> {
+    if field(mapping, "hostname").or_else(|| field(mapping, "host")).is_some() {
+        return Vec::new();
+    }
+    let label = |name: &str| mapping.root.at(&["metadata", "labels", name]);
+    let chooses = |host: &&&Object| {
+        let labels = selector(host).and_then(|selector| selector.get("matchLabels")?.as_object());
+        labels.is_some_and(|labels| labels.iter().all(|entry| label(&entry.key).is_some_and(|value| value.as_str() == entry.value.as_str())))
+    };
+    hosts.iter().filter(chooses).map(|host| host.id).collect()
+}
+
 /// A field of an object in its `spec` or, in an annotation, at the top level.
 fn field<'o>(object: &'o Object, name: &str) -> Option<&'o Node> {
     object.root.at(&["spec", name]).or_else(|| object.root.get(name))
@@ -281,10 +304,11 @@ pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
             && *object.key.kind == *"Mapping"
             && matches!(side.side.ledger.get(object.id), State::Loaded | State::Undecided | State::Merged(_) | State::Emitted(_))
     };
-    let mut groups: HashMap<Vec<Option<String>>, &Object> = HashMap::new();
+    let hosts: Vec<&Object> = side.objects().iter().filter(|object| *object.key.kind == *"Host").collect();
+    let mut groups: HashMap<(Vec<Option<String>>, Vec<ObjectId>), &Object> = HashMap::new();
     let mut found = Vec::new();
     for object in side.objects().iter().filter(in_use) {
-        let first = *groups.entry(matchers(object)).or_insert(object);
+        let first = *groups.entry((matchers(object), selecting(&hosts, object))).or_insert(object);
         let service = |of: &Object| field(of, "service").map(|node| to_json(node, false));
         if first.id == object.id || service(first) == service(object) {
             continue;

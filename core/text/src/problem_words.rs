@@ -310,6 +310,10 @@ fn escape(text: &str, offset: u32) -> Problem {
 fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     let line = content_at(text, offset);
     let content = line.slice(text);
+    let indent = line_start(text, line.start);
+    if text[indent as usize..line.start as usize].contains('\t') {
+        return tab(text, indent);
+    }
     let here = column(text, line.start);
     let above = content_above(text, line.start);
     let problem = |range, message, related| Problem { kind: ProblemKind::Syntax, range, message, related };

@@ -221,6 +221,9 @@ fn why_no_host_takes_a_mapping_is_said() {
     let chosen = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*'");
     let message = "Host `h` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it";
     assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
+    let redirect = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*', host_redirect: true");
+    let message = "Host `h` selects Mappings by labels, and Emissary ignores the labels of a Mapping with `host_redirect`, so no request reaches it";
+    assert_eq!(redirect, [(message.into(), "take `mappingSelector` away from the Host: the hostname of the Mapping is enough".into())]);
     assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
     // The Host with the more specific hostname receives the requests.
     let narrower = |labels: &str| {
@@ -230,4 +233,27 @@ fn why_no_host_takes_a_mapping_is_said() {
     };
     assert_eq!(narrower(""), [""; 0]);
     assert_eq!(narrower(", mappingSelector: {matchLabels: {host: h}}"), [message.replace("`h`", "`narrow`")]);
+}
+
+#[test]
+fn mappings_for_different_hosts_do_not_share_requests() {
+    let conflicts = |first: &str, second: &str| {
+        let host = |name: &str| {
+            format!(
+                "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: {name}}}\nspec: {{hostname: {name}.example.com, \
+                 mappingSelector: {{matchLabels: {{host: {name}}}}}, requestPolicy: {{insecure: {{action: Route}}}}}}\n---\n"
+            )
+        };
+        let mapping = |name: &str, label: &str| {
+            format!(
+                "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}, labels: {{host: {label}}}}}\n\
+                 spec: {{prefix: /api/, service: {name}}}\n---\n"
+            )
+        };
+        let text = host("one") + &host("two") + &mapping("a", first) + &mapping("b", second) + GATEWAY;
+        let mut compilation = compile(&Inputs::one("gateway.yaml", text), &Options::of(&DIALECT), &[&crate::DIALECT]);
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        compilation.all_diagnostics().filter(|finding| finding.code.name == "route-conflict").count()
+    };
+    assert_eq!((conflicts("one", "two"), conflicts("one", "one")), (0, 1));
 }

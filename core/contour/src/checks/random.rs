@@ -15,11 +15,13 @@ use hashbrown::HashMap;
 /// The annotation that names the namespace of an Ingress's Secrets.
 const SECRET_NAMESPACE: &str = "projectcontour.io/tls-cert-namespace";
 
-/// Something that one object decides.
+/// Something that one object decides. Decisions with the same subject and Gateway exclude each other.
 struct Decision<'o> {
     object: &'o Object,
     /// The node of the decision.
     node: &'o Node,
+    /// The Gateway for which it is decided, as namespace and name; empty for Ingresses.
+    gateway: String,
     /// What is decided, as a phrase.
     subject: String,
     /// The decided value.
@@ -28,7 +30,7 @@ struct Decision<'o> {
 
 /// Finds decisions that several objects make differently.
 pub fn random_winners(side: SideRef<'_>) -> Vec<Diagnostic> {
-    let mut first: HashMap<String, Decision<'_>> = HashMap::new();
+    let mut first: HashMap<(String, String), Decision<'_>> = HashMap::new();
     let mut found = Vec::new();
     for object in side.objects().iter().filter(|object| is_read(side, object)) {
         let decisions = match &*object.key.kind {
@@ -37,11 +39,12 @@ pub fn random_winners(side: SideRef<'_>) -> Vec<Diagnostic> {
             _ => continue,
         };
         for decision in decisions {
-            match first.get(&decision.subject) {
+            let key = (decision.gateway.clone(), decision.subject.clone());
+            match first.get(&key) {
                 Some(other) if other.object.id != object.id && other.value != decision.value => found.push(finding(&decision, other)),
                 Some(_) => {}
                 None => {
-                    first.insert(decision.subject.clone(), decision);
+                    first.insert(key, decision);
                 }
             }
         }
@@ -72,7 +75,8 @@ fn of_ingress(object: &Object) -> Vec<Decision<'_>> {
             let form = if form.is_empty() { "ImplementationSpecific".into() } else { form };
             let subject =
                 format!("the service for `{}{}` ({form})", if host.is_empty() { "*" } else { &host }, if at.is_empty() { "/" } else { &at });
-            all.push(Decision { object, node: path.get("path").unwrap_or(path), subject, value: format!("{namespace} {}", to_json(backend, false)) });
+            let node = path.get("path").unwrap_or(path);
+            all.push(Decision { object, node, gateway: String::new(), subject, value: format!("{namespace} {}", to_json(backend, false)) });
         }
     }
     let secrets = object.root.at(&["metadata", "annotations", SECRET_NAMESPACE]).and_then(Node::as_str).unwrap_or(namespace);
@@ -80,7 +84,9 @@ fn of_ingress(object: &Object) -> Vec<Decision<'_>> {
         let Some(secret) = tls.get("secretName") else { continue };
         let value = format!("{secrets} {}", to_json(secret, false));
         let hosts = all_at(tls, &["hosts", "*"]).into_iter().filter_map(|host| Some((host, host.as_str()?)));
-        all.extend(hosts.map(|(node, host)| Decision { object, node, subject: format!("the certificate for `{host}`"), value: value.clone() }));
+        let decision =
+            |(node, host)| Decision { object, node, gateway: String::new(), subject: format!("the certificate for `{host}`"), value: value.clone() };
+        all.extend(hosts.map(decision));
     }
     all
 }
@@ -96,7 +102,10 @@ fn of_stream_route(object: &Object) -> Vec<Decision<'_>> {
         let hosts = all_at(&object.root, &["spec", "hostnames", "*"]);
         let named = hosts.iter().filter_map(|host| Some((*host, format!("the service for `{}` at the listener `{section}`", host.as_str()?))));
         let whole = Some((parent, format!("the service of the listener `{section}`"))).filter(|_| hosts.is_empty());
-        all.extend(named.chain(whole).map(|(node, subject)| Decision { object, node, subject, value: value.clone() }));
+        let of = parent.get("namespace").and_then(Node::as_str).unwrap_or(namespace);
+        let gateway = format!("{of}/{}", parent.get("name").and_then(Node::as_str).unwrap_or_default());
+        let decision = |(node, subject)| Decision { object, node, gateway: gateway.clone(), subject, value: value.clone() };
+        all.extend(named.chain(whole).map(decision));
     }
     all
 }

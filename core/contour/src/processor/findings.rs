@@ -152,6 +152,9 @@ fn help(error: &SubCondition) -> Option<&'static str> {
         (_, "RuleMatchConflict") if error.because.is_none() => "Contour reports this for a route without `rules`; nothing conflicts. Write a rule",
         (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => "the older route wins, then the one whose name comes first",
         (_, "NotAllowedByListeners") => "`allowedRoutes` of the listener must let in this kind and this namespace",
+        ("IncludeError", "DuplicateMatchConditions") => {
+            "an earlier include of this HTTPProxy has the same conditions, so this one has no effect: change its conditions, or remove it"
+        }
         ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",
         ("RouteError" | "PrefixReplaceError", _) => "one invalid route drops all routes of its HTTPProxy",
         (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated") => {

@@ -47,6 +47,10 @@ impl Processing<'_> {
             let secret = match self.source.tls_secret(&name, namespace) {
                 Ok(secret) => secret,
                 Err(problem) => {
+                    if secret_name.str().is_empty() {
+                        let message = "Contour serves these hosts without TLS: this entry has no `secretName`";
+                        self.logged(&codes::INVALID_TLS, message.into(), tls, ingress);
+                    }
                     // A missing Secret is a dangling reference.
                     if self.source.get(Kind::Secret, &name.0, &name.1).is_some() {
                         let message = format!("Contour serves these hosts without TLS: {}", problem.message());

@@ -32,6 +32,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("spec:\n\tport: 1\n", "2:1 \"\\t\" Tab: YAML does not allow tabs for indentation; replace this by spaces"),
     ("spec:\n  a: 1\n\tb: 2\n", "3:1 \"\\t\" Tab: YAML does not allow tabs for indentation; replace this by spaces"),
+    ("a: {b: 1}\n\tc:\n  d: 2\n", "2:1 \"\\t\" Tab: YAML does not allow tabs for indentation; replace this by spaces"),
     ("a:\n  b: 1\n \tc: 2\n", "3:2 \"\\t\" Tab: YAML does not allow tabs for indentation; replace this by spaces"),
     ("msg: error: not found\n", "1:11 \":\" Syntax: a value with `: ` in it must be quoted; a key of an inner object must be on the next line"),
     ("a: {{ .Values.x }}\n", "1:4 \"{{\" Template: `{{` looks like a template's placeholder; render the template first, or quote the value"),
