@@ -102,6 +102,9 @@ impl State {
         memory.agent = past.agent.take();
         let mut entries = Entries { before: core::mem::take(&mut past.entries), now: Vec::new(), are_same: true };
         let mut waiting = Vec::new();
+        // `consul config write` takes one entry from one file, and nothing says in which order a person writes several files.
+        let mut sources = objects.iter().map(|object| object.source.source);
+        let has_files = sources.next().is_some_and(|first| sources.any(|other| other != first));
         for (id, object, what) in before.chain(each(objects)).chain(after) {
             let mut read = state.read(object, what, &mut past);
             state.diagnostics.extend(read.document.findings.iter().cloned());
@@ -116,10 +119,11 @@ impl State {
                 }
                 let known = read.verdict.take();
                 let known = if entries.next(id, entry, known.is_some()) { known } else { None };
-                read.verdict = state.take_entry(object, entry, known);
+                let is_retried = has_files || reading::is_resource(object);
+                read.verdict = state.take_entry(object, entry, known, is_retried);
                 let is_taken = !read.verdict.as_ref().is_some_and(Result::is_err);
                 replaced.extend(before.filter(|_| is_taken));
-                let may_fit_later = reading::is_resource(object) && read.verdict.as_ref().is_some_and(Result::is_err);
+                let may_fit_later = is_retried && !is_taken;
                 waiting.extend(may_fit_later.then(|| (object, entry.clone())));
             }
             state.overwritten(objects, object, replaced);
@@ -148,9 +152,9 @@ impl State {
         Read { content, assumed: object.assumed, document, ports: ports.into_inner(), registered: Vec::new(), verdict: None }
     }
 
-    /// Stores an entry, or reports why not; a known verdict is reused if nothing before it changed. A Kubernetes entry that is inconsistent now may
-    /// become consistent later.
-    fn take_entry(&mut self, object: &Object, entry: &Arc<Entry>, known: Option<Verdict>) -> Option<Verdict> {
+    /// Stores an entry, or reports why not; a known verdict is reused if nothing before it changed. An entry that is retried may become consistent
+    /// later, so it is not reported yet.
+    fn take_entry(&mut self, object: &Object, entry: &Arc<Entry>, known: Option<Verdict>, is_retried: bool) -> Option<Verdict> {
         if reading::is_stored(object) {
             self.insert(entry);
             return None;
@@ -158,7 +162,7 @@ impl State {
         let verdict = known.unwrap_or_else(|| graph::validate(self, entry));
         match &verdict {
             Ok(()) => self.insert(entry),
-            Err(why) if !reading::is_resource(object) => {
+            Err(why) if !is_retried => {
                 let finding = reading::refused(object, NodeId::default(), why.clone());
                 let finding = protocol_conflict::explain(self, entry, &String::from(why.clone()), finding);
                 self.diagnostics.report(finding);
@@ -168,7 +172,8 @@ impl State {
         Some(verdict)
     }
 
-    /// Stores entries that the Kubernetes controller retries until Consul accepts them: their order in the text does not matter.
+    /// Stores entries whose order in the text does not matter, each as soon as it is consistent with the others. Entries of Kubernetes are such: their
+    /// controller retries them.
     fn settle(&mut self, mut waiting: Vec<(&Object, Arc<Entry>)>) {
         for _ in 0..MOST_ROUNDS {
             let before = waiting.len();

@@ -14,6 +14,9 @@ use chancery_text::Str;
 
 /// Adds to the finding about a refused entry which service has which protocol, and why. Other refusals stay unchanged.
 pub(super) fn explain(state: &State, entry: &Entry, why: &str, mut finding: Diagnostic) -> Diagnostic {
+    if let Some(service) = listener_service(why) {
+        return explain_listener(state, entry, &service, finding);
+    }
     let Some((chain, other)) = services(why) else { return finding };
     if let Some(target) = entry.targets().into_iter().map(|target| target.get("Service")).find(|service| service.is(&other)) {
         finding.place = target.origin.map_or(finding.place, Place::origin);
@@ -30,6 +33,28 @@ pub(super) fn explain(state: &State, entry: &Entry, why: &str, mut finding: Diag
         }
     }
     finding.help(format!("{}, and {}: give both the same `Protocol` in their service-defaults", first.words, second.words))
+}
+
+/// Explains why a listener of an ingress gateway cannot serve a service: at the service's name, with the line that decides its protocol.
+fn explain_listener(state: &State, entry: &Entry, service: &Str, mut finding: Diagnostic) -> Diagnostic {
+    let mut listeners = entry.tree.get("Listeners").items().iter().flat_map(|listener| {
+        let protocol = listener.get("Protocol").text();
+        listener.get("Services").items().iter().map(move |of| (of.get("Name"), protocol))
+    });
+    let Some((name, expected)) = listeners.find(|(name, _)| name.is(service)) else { return finding };
+    let source = source(state, service);
+    finding.place = name.origin.map_or(finding.place, Place::origin);
+    if let Some(place) = source.place {
+        finding = finding.related(place, source.words.clone());
+    }
+    finding
+        .help(format!("{}: write a service-defaults for it with `Protocol = \"{expected}\"` before this entry, or change the listener", source.words))
+}
+
+/// The service of Consul's sentence about a listener's protocol.
+fn listener_service(why: &str) -> Option<Str> {
+    let (service, rest) = why.strip_prefix("service \"")?.split_once('"')?;
+    rest.contains("which does not match defined listener protocol").then(|| Str::new(service))
 }
 
 /// The services of Consul's sentence: the one of the chain, and the one whose protocol differs.

@@ -1,7 +1,8 @@
 //! The resources of gateways.
 
-use super::{DIALECT, messages, only, run};
+use super::{DIALECT, HTTP, messages, only, run};
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use chancery_base::compilation::{OptionValue, Options};
 use chancery_base::resource::Inputs;
@@ -28,6 +29,21 @@ fn wildcard_applies_to_later_services() {
     };
     assert_eq!(file(&[entry, GATEWAY, DB]), "/all");
     assert_eq!(file(&[DB, entry, GATEWAY]), "/db");
+}
+
+#[test]
+fn order_of_entries_counts_within_one_file() {
+    let gateway = "{Kind: ingress-gateway, Name: edge, Listeners: [{Port: 80, Protocol: http, Services: [{Name: api}]}]}\n";
+    let all = run(&[gateway, HTTP]);
+    let refused: Vec<_> = all.all_diagnostics().filter(|finding| finding.code.name == "entry-refused").collect();
+    let [only] = refused.as_slice() else { panic!("{:?}", messages(&all)) };
+    assert!(only.help.as_ref().is_some_and(|help| help.starts_with("the protocol of `api` is tcp by default: write a service-defaults")), "{only:?}");
+    assert_eq!(all.positions().place(&only.place).map(|span| (span.line, span.column)), Some((1, 94)));
+    // Nothing says in which order a person writes two files.
+    let input = |name, text| Inputs::one(name, text).inputs.remove(0);
+    let inputs = Inputs::from(vec![input("a.yaml", gateway), input("b.yaml", HTTP)]);
+    let compilation = compile(&inputs, &Options::of(&DIALECT), &[&crate::DIALECT]);
+    assert!(compilation.all_diagnostics().all(|finding| finding.code.name != "entry-refused"), "{:?}", messages(&compilation));
 }
 
 #[test]
