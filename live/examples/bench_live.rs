@@ -93,7 +93,7 @@ fn main() {
     let only: Vec<String> = args.collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let mut out = String::from(
-        "| Mappings | streams | what each has | edit of | at every client, median | p99 | edits a second | memory of the server | of that, by streams |\n|--:|--:|--:|---|--:|--:|--:|--:|--:|\n",
+        "| Mappings | streams | what each has | all join at once | edit of | at every client, median | p99 | edits a second | memory of the server | of that, by streams |\n|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|\n",
     );
     let mut all = Vec::new();
     for scenario in SCENARIOS.iter().filter(|scenario| only.is_empty() || only.iter().any(|name| name == scenario.name)) {
@@ -102,10 +102,11 @@ fn main() {
             let text = |key: &str| figure[key].as_f64().unwrap_or_default();
             let _ = writeln!(
                 out,
-                "| {} | {} | {:.1} MB | {} | {:.0} ms | {:.0} ms | {:.1} | {:.0} MiB | {:.0} MiB |",
+                "| {} | {} | {:.1} MB | {:.1} s | {} | {:.0} ms | {:.0} ms | {:.1} | {:.0} MiB | {:.0} MiB |",
                 scenario.mappings,
                 scenario.streams,
                 text("bytes") / 1e6,
+                text("all_in_s"),
                 figure["edit"].as_str().unwrap_or_default(),
                 text("median_ms"),
                 text("p99_ms"),

@@ -183,8 +183,11 @@ impl Subscription {
         let has = |name: &Arc<str>| matches!(self.sent_version(name), Some(SentVersion::Has(_)));
         // The client still has a removed resource, and does not know about the removal.
         let is_left = |name: &Arc<str>| !resources.by_name.contains_key(name) && !gone.contains(name) && has(name);
+        // A client that was sent nothing has nothing that is left over.
+        let is_new = self.seen.is_none() && self.sent.is_empty();
+        let candidates = if is_new { BTreeSet::new() } else { self.candidates(resources) };
         let left: Vec<(Arc<str>, SentVersion)> =
-            self.candidates(resources).into_iter().filter(is_left).filter_map(|name| self.sent_version(&name).map(|sent| (name, sent))).collect();
+            candidates.into_iter().filter(is_left).filter_map(|name| self.sent_version(&name).map(|sent| (name, sent))).collect();
         if self.wildcard {
             let names = &self.names;
             self.sent.retain(|name, sent| *sent == SentVersion::Absent && names.contains(name) && !resources.by_name.contains_key(name));
