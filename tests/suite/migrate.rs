@@ -91,9 +91,10 @@ fn numbered_upstreams(compilation: &Compilation) -> BTreeMap<String, String> {
             if let (Some(name), Some(number)) = (name, number) {
                 out.insert(format!("{service}-{name}"), format!("{service}-{number}"));
             }
-            // The Service that an annotation names has no port in the upstream's name.
-            out.extend(number.map(|number| (format!("custom-default-backend-{service}"), format!("{service}-{number}"))));
         }
+        // The Service that an annotation names has no port in the upstream's name; nginx uses its first port.
+        let first = ports.and_then(|ports| ports.first()?.at(&["port"])?.as_i64());
+        out.extend(first.map(|number| (format!("custom-default-backend-{service}"), format!("{service}-{number}"))));
     }
     out
 }
