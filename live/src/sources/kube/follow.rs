@@ -101,6 +101,8 @@ impl Follower {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         // When the watch last failed. A watch that succeeds again says nothing until an object changes.
         let mut failed: Option<Instant> = None;
+        // A kind whose objects were never listed is not synced, even if the API server can be read again.
+        let mut was_listed = false;
         loop {
             let event = match failed {
                 None => events.next().await,
@@ -108,7 +110,7 @@ impl Follower {
                     event = events.next() => event,
                     () = tokio::time::sleep_until((at + QUIET).into()) => {
                         let is_readable = self.is_readable(&api).await;
-                        if is_readable {
+                        if is_readable && was_listed {
                             self.healthy();
                         }
                         failed = (!is_readable).then(Instant::now);
@@ -132,6 +134,7 @@ impl Follower {
                 }
                 Ok(Event::InitDone) => {
                     self.outlet.retain(&self.prefix(), &std::mem::take(&mut seen));
+                    was_listed = true;
                     self.healthy();
                     if let Some(listed) = self.listed.take() {
                         // The receiver may be gone when the process ends.
