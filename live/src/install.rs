@@ -68,10 +68,11 @@ const ADMISSION_PORT: u16 = 8443;
 const CLUSTER_SCOPED: [&str; 4] = ["GatewayClass.gateway.networking.k8s.io", "IngressClass.networking.k8s.io", "Namespace", "Node"];
 
 /// Where the CRDs of an API group are kept.
-const CRDS: [(&str, &str); 6] = [
+const CRDS: [(&str, &str); 7] = [
     ("appgw.ingress.azure.io", "Azure/application-gateway-kubernetes-ingress, helm/ingress-azure/crds/"),
     ("appgw.ingress.k8s.io", "Azure/application-gateway-kubernetes-ingress, helm/ingress-azure/crds/"),
     ("consul.hashicorp.com", "hashicorp/consul-k8s, charts/consul/templates/crd-*.yaml"),
+    ("gateway.envoyproxy.io", "envoyproxy/gateway, charts/gateway-helm/crds/generated/"),
     ("gateway.networking.k8s.io", "kubernetes-sigs/gateway-api, config/crd/experimental/"),
     ("getambassador.io", "emissary-ingress/emissary, manifests/emissary/emissary-crds.yaml.in"),
     ("projectcontour.io", "projectcontour/contour, examples/contour/01-crds.yaml"),
