@@ -100,6 +100,30 @@ pub struct Place {
     pub field: String,
 }
 
+/// Why places are blamed for a rejection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// These fields changed since the last accepted version.
+    Changed,
+    /// The message of Envoy names what these fields made.
+    Named,
+    /// These places made the resource. Nothing more is known.
+    Made,
+}
+
+impl Basis {
+    /// Says why, after a place or before a list of places.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        match self {
+            Basis::Changed => "changed since the last accepted version",
+            Basis::Named => "named by the message of Envoy",
+            Basis::Made => "made the resource",
+        }
+    }
+}
+
 /// A finding that a build added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FindingLine {
@@ -228,7 +252,9 @@ pub enum Event {
         resource: String,
         /// Envoy's message.
         message: String,
-        /// The places that made the resource.
+        /// Why the places are blamed.
+        basis: Basis,
+        /// The places that caused the rejection, or made the resource.
         places: Vec<Place>,
         /// Its gateway.
         gateway: String,
@@ -429,6 +455,7 @@ mod tests {
             r#type: "cluster".into(),
             resource: "quote".into(),
             message: message.into(),
+            basis: Basis::Made,
             places: Vec::new(),
             gateway: "default/ambassador".into(),
             version: "1".into(),

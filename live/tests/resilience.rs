@@ -8,7 +8,7 @@ mod server;
 
 use chancery_core::compilation::{OptionValue, Options};
 use chancery_core::dialect::{ambassador, contour};
-use chancery_live::event::{Event, Place};
+use chancery_live::event::{Basis, Event, Place};
 use chancery_tests::port::free;
 use process::{Load, echo, envoy, start_envoy};
 use server::{HOST, RunningEnvoy, RunningServer, has_traffic, listener, mapping, until};
@@ -120,6 +120,50 @@ async fn rejection_is_visible_to_operators() {
     }
     let envoys = server.ask("/api/v1/envoys").await;
     assert!(envoys.contains("\"state\": \"rejected\"") && envoys.contains("\"age_s\": "), "{envoys}");
+    server.stop().await;
+}
+
+/// Returns the rejections so far, each as its basis and its places.
+fn rejections(server: &RunningServer) -> Vec<(Basis, Vec<Place>)> {
+    let of = |event: Event| match event {
+        Event::Rejected { basis, places, .. } => Some((basis, places)),
+        _ => None,
+    };
+    server.events.timeline().into_iter().filter_map(|dated| of(dated.event)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rejection_points_to_the_script_that_caused_it() {
+    let Some(envoy) = envoy() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (xds, port, upstream) = (free(), free(), echo().await);
+    let module = |script: &str| {
+        format!(
+            "apiVersion: getambassador.io/v3alpha1\nkind: Module\nmetadata: {{name: ambassador, namespace: default}}\nspec:\n  config:\n    \
+             diagnostics: {{enabled: false}}\n    lua_scripts: |\n      function envoy_on_request(handle)\n        {script}\n      end\n"
+        )
+    };
+    for (name, text) in [("host.yaml", HOST), ("listener.yaml", &listener(port)), ("mapping.yaml", &mapping(upstream)), ("module.yaml", &module(""))]
+    {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let server = RunningServer::start(folder.path(), None, xds, Options::of(&ambassador::DIALECT));
+    let logs = tempfile::tempdir().expect("a folder");
+    let running = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
+    has_traffic(port).await;
+    fs::write(folder.path().join("module.yaml"), module("this is not Lua")).expect("a file");
+    let is_script = |place: &Place| place.file.ends_with("module.yaml") && place.field == "spec.config.lua_scripts";
+    let (basis, places) = until("it is rejected", async || rejections(&server).pop()).await;
+    assert!(basis == Basis::Changed && places.iter().all(is_script) && !places.is_empty(), "{basis:?} {places:?}");
+    let findings = server.ask("/api/v1/findings").await;
+    assert!(findings.contains("the Envoy edge rejects Listener ") && findings.contains("changed since the last accepted version"), "{findings}");
+    // An Envoy without earlier state has accepted nothing, so Envoy's message decides.
+    drop(running);
+    until("it is gone", async || (!server.ask("/api/v1/envoys").await.contains("edge")).then_some(())).await;
+    let before = rejections(&server).len();
+    let _running = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
+    let (basis, places) = until("it is rejected again", async || rejections(&server).into_iter().nth(before)).await;
+    assert!(basis == Basis::Named && places.iter().all(is_script) && !places.is_empty(), "{basis:?} {places:?}");
     server.stop().await;
 }
 

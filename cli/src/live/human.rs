@@ -53,8 +53,11 @@ pub fn event(dated: &Dated, style: &Style) -> String {
         Event::Accepted { id, r#type, version, after_ms, .. } => {
             let _ = write!(out, "Envoy {} accepted {} {version} after {after_ms} ms", plain(id), short(r#type));
         }
-        Event::Rejected { id, r#type, resource, message, places, .. } => {
+        Event::Rejected { id, r#type, resource, message, basis, places, .. } => {
             let _ = write!(out, "Envoy {} {} {} {}: {}", plain(id), style.red("rejected"), short(r#type), plain(resource), plain(message));
+            if !places.is_empty() {
+                let _ = write!(out, "\n  {}:", basis.reason());
+            }
             self::places(&mut out, places, style);
         }
         Event::Held { gateway, version } => {

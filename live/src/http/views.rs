@@ -85,7 +85,8 @@ pub fn resources(shared: &Shared, _: &Asked) -> Answer {
 pub fn findings(shared: &Shared, _: &Asked) -> Answer {
     let build = build(shared)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed());
-    Ok(json!({ "diagnostics": value(&build.checked(now))? }))
+    let rejected = shared.clients.findings(&build.compilation.positions());
+    Ok(json!({ "diagnostics": value(&rejected.into_iter().chain(build.checked(now)).collect::<Vec<_>>())? }))
 }
 
 pub fn ledger(shared: &Shared, _: &Asked) -> Answer {

@@ -4,11 +4,14 @@
 
 use super::blame::{Blamed, blame};
 use super::message::Verdict;
-use super::snapshot::Snapshot;
-use crate::event::{EnvoyState, Event, Events};
+use super::snapshot::{Resources, Snapshot};
+use crate::event::{EnvoyState, Event, Events, Place};
 use crate::lock;
 use crate::log_limit::LogLimit;
 use crate::worker::metrics::Histogram;
+use chancery_core::diagnostic::codes;
+use chancery_core::explain::{Finding, Positions, RelatedView};
+use chancery_core::text::TextRange;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -85,7 +88,7 @@ pub struct Rejection {
     pub version: String,
     /// Envoy's message.
     pub message: String,
-    /// The resources that it blames, with the places that made them.
+    /// The resources that it blames, with the places that caused it.
     pub resources: Vec<Blamed>,
 }
 
@@ -133,10 +136,15 @@ impl AnswerCounts {
 /// What Envoys reject now, by the name of the input that made it. Each sentence names the Envoy, the resource and the message.
 pub type Rejected = Arc<BTreeMap<String, String>>;
 
+/// The resources that an Envoy accepted last, by gateway and the URL of the type.
+type AcceptedResources = BTreeMap<(Arc<str>, Arc<str>), Arc<Resources>>;
+
 /// The connected Envoys. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct Clients {
     clients: Arc<Mutex<BTreeMap<String, Client>>>,
+    /// The resources of a gateway that an Envoy accepted last, by gateway and type.
+    accepted: Arc<Mutex<AcceptedResources>>,
     /// Counts the changes of rejections.
     rejections: watch::Sender<u64>,
     /// What was counted since the start.
@@ -158,7 +166,7 @@ impl Clients {
         let mut now: BTreeMap<String, String> = BTreeMap::new();
         for client in clients.values() {
             for rejection in client.types.values().filter_map(|of| of.rejected.as_ref()) {
-                for Blamed { resource, places } in &rejection.resources {
+                for Blamed { resource, places, .. } in &rejection.resources {
                     let sentence = || format!("the Envoy {} rejects {resource}: {}", client.node.id, self.events.scrubbed(&rejection.message));
                     for place in places.iter().filter(|place| !now.contains_key(&place.file)).collect::<Vec<_>>() {
                         now.insert(place.file.clone(), sentence());
@@ -193,6 +201,27 @@ impl Clients {
             Some(format!("the Envoy {} rejects {kind} {}", client.node.id, describe(rejection)))
         });
         rejected.take(most).collect()
+    }
+
+    /// Returns what Envoys reject now as findings. Envoys that reject the same resource for the same reason share one.
+    #[must_use]
+    pub fn findings(&self, positions: &Positions<'_>) -> Vec<Finding> {
+        let clients = lock(&self.clients);
+        let rejected = |client: &Client| -> Vec<(Blamed, String)> {
+            let all = client.types.iter().filter_map(|(kind, of)| Some((kind, of.rejected.as_ref()?)));
+            let blamed = |(kind, rejection): (&String, &Rejection)| {
+                let (kind, message) = (kind.rsplit('.').next().unwrap_or(kind).to_owned(), self.events.scrubbed(&rejection.message));
+                rejection.resources.iter().map(move |of| (of.clone(), format!("{kind} {}: {message}", of.resource))).collect::<Vec<_>>()
+            };
+            all.flat_map(blamed).collect()
+        };
+        let mut found: BTreeMap<String, (Blamed, Vec<&str>)> = BTreeMap::new();
+        for client in clients.values() {
+            for (blamed, what) in rejected(client) {
+                found.entry(what).or_insert((blamed, Vec::new())).1.push(&client.node.id);
+            }
+        }
+        found.into_iter().map(|(what, (blamed, envoys))| finding(&what, &blamed, &envoys, positions)).collect()
     }
 
     /// Wakes the tasks that wait for changes of rejections.
@@ -255,7 +284,11 @@ impl Clients {
     /// Notes that an Envoy accepted or rejected a response.
     pub fn answered(&self, id: &str, verdict: &Verdict, snapshot: &Snapshot) {
         let (r#type, gateway, version) = (verdict.type_url.to_string(), snapshot.gateway.to_string(), verdict.version.clone());
+        let key = (snapshot.gateway.clone(), verdict.type_url.clone());
         let Some(message) = &verdict.rejected else {
+            if let Some(resources) = snapshot.get(&verdict.type_url) {
+                lock(&self.accepted).insert(key, resources.clone());
+            }
             let mut was_rejected = false;
             if let Some(client) = lock(&self.clients).get_mut(id) {
                 let connected_at = client.connected_at;
@@ -279,7 +312,8 @@ impl Clients {
             return self.events.publish(Event::Accepted { id: id.into(), r#type, version, after_ms, gateway });
         };
         let message: String = message.chars().take(LONGEST_MESSAGE).collect();
-        let resources = blame(verdict, &message, snapshot, MOST_BLAMED);
+        let accepted = lock(&self.accepted).get(&key).cloned();
+        let resources = blame(verdict, &message, snapshot, accepted.as_deref(), MOST_BLAMED);
         if let Some(client) = lock(&self.clients).get_mut(id) {
             let rejected = Rejection { version: version.clone(), message: message.clone(), resources: resources.clone() };
             let acceptance = client.types.entry(r#type.clone()).or_default();
@@ -289,9 +323,9 @@ impl Clients {
         *lock(&self.counts.0).rejections.entry(r#type.clone()).or_default() += 1;
         self.log_rejection(id, &r#type, &Rejection { version: version.clone(), message: message.clone(), resources: resources.clone() });
         self.rejections_changed();
-        for Blamed { resource, places } in resources {
+        for Blamed { resource, basis, places } in resources {
             let (r#type, message, gateway, version) = (r#type.clone(), message.clone(), gateway.clone(), version.clone());
-            self.events.publish(Event::Rejected { id: id.into(), r#type, resource, message, places, gateway, version });
+            self.events.publish(Event::Rejected { id: id.into(), r#type, resource, message, basis, places, gateway, version });
         }
     }
 
@@ -314,7 +348,12 @@ impl Clients {
         let gateway = client.gateway.clone();
         let rejected = client.types.values().any(|of| of.rejected.is_some());
         clients.remove(id);
+        let is_last = gateway.as_ref().is_some_and(|gateway| clients.values().all(|client| client.gateway.as_ref() != Some(gateway)));
         drop(clients);
+        if is_last {
+            // No Envoy of the gateway is left whose rejection could be compared.
+            lock(&self.accepted).retain(|(of, _), _| Some(&**of) != gateway.as_deref());
+        }
         if rejected {
             self.rejections_changed();
         }
@@ -322,13 +361,47 @@ impl Clients {
     }
 }
 
-/// Describes a rejection in one line: the resource, the message, and the place that made it.
+/// A rejection as a finding, at the first blamed place.
+fn finding(what: &str, blamed: &Blamed, envoys: &[&str], positions: &Positions<'_>) -> Finding {
+    let who = match envoys {
+        [one] => format!("the Envoy {one} rejects"),
+        [one, ..] => format!("{} Envoys, {one} and others, reject", envoys.len()),
+        [] => "an Envoy rejects".to_owned(),
+    };
+    // The line as it is now: the input may have changed since the rejected version.
+    let span = |of: &Place| {
+        let source = positions.source(&of.file)?;
+        let line = positions.lines(source)?.line_range(of.line.checked_sub(1)?)?;
+        let text = positions.text(source).get(line.start as usize..line.end as usize)?;
+        let indent = (text.len() - text.trim_start().len()) as u32;
+        positions.span(source, TextRange::new(line.start + indent, line.start + indent + text.trim().len() as u32))
+    };
+    let related = |of: &Place| RelatedView { message: format!("{} {}", of.object, of.field).trim().to_owned(), span: span(of) };
+    let first = blamed.places.first();
+    let basis = first.map(|of| format!(" ({} {}: {})", of.object, of.field, blamed.basis.reason())).unwrap_or_default();
+    Finding {
+        code: codes::REFUSED_BY_ENVOY.name,
+        severity: "error",
+        dialect: None,
+        message: format!("{who} {what}{basis}"),
+        span: first.and_then(span),
+        path: first.map(|of| of.field.clone()),
+        resource: None,
+        object: None,
+        related: blamed.places.iter().skip(1).map(related).collect(),
+        help: None,
+        fix: None,
+    }
+}
+
+/// Describes a rejection in one line: the resource, the message, and the place that caused it.
 fn describe(rejection: &Rejection) -> String {
     let blamed = rejection.resources.first();
     let name = blamed.map(|of| of.resource.as_str()).filter(|name| !name.is_empty()).map(|name| format!("{name}: ")).unwrap_or_default();
     let place = blamed.and_then(|of| of.places.first());
     let field = |field: &str| if field.is_empty() { String::new() } else { format!(" {field}") };
-    let place = place.map(|place| format!(" ({}:{}{})", place.file, place.line, field(&place.field))).unwrap_or_default();
+    let basis = blamed.map(|of| of.basis.reason()).unwrap_or_default();
+    let place = place.map(|place| format!(" ({}:{}{}, {basis})", place.file, place.line, field(&place.field))).unwrap_or_default();
     format!("{name}{}{place}", rejection.message.lines().next().unwrap_or_default())
 }
 
@@ -348,7 +421,6 @@ impl Drop for Connected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Place;
     use crate::xds::snapshot::Blame;
 
     struct OneInput;

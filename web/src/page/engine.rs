@@ -4,7 +4,7 @@ use crate::bridge;
 use crate::link::{self, Silence, ask};
 use crate::screen::Screen;
 use crate::workspace::Workspace;
-use chancery_web::protocol::{Compiled, Edit, Finding, Fix, Question, Work};
+use chancery_web::protocol::{Compiled, Edit, Finding, Fix, Group, Question, Work};
 use futures::channel::oneshot;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -45,6 +45,8 @@ pub struct Engine {
     screen: Screen,
     /// Whether a compile is running, and whether another one must follow.
     compiling: StoredValue<(bool, bool)>,
+    /// Findings of the host that the compiler does not know: what Envoys reject now. They follow the compiler's.
+    host_findings: StoredValue<Vec<Finding>>,
     /// Callers that wait for the next compile.
     waiting: StoredValue<Vec<oneshot::Sender<()>>>,
 }
@@ -60,6 +62,7 @@ impl Engine {
             workspace,
             screen,
             compiling: StoredValue::new((false, false)),
+            host_findings: StoredValue::new(Vec::new()),
             waiting: StoredValue::new(Vec::new()),
         }
     }
@@ -131,10 +134,36 @@ impl Engine {
         ask::<Compiled>(Question::Compile(work)).await
     }
 
-    fn done(self, compiled: Compiled) {
+    /// Replaces the findings of the host.
+    pub fn set_host_findings(self, findings: Vec<Finding>) {
+        if self.host_findings.with_value(|known| *known == findings) {
+            return;
+        }
+        let known = self.host_findings.with_value(Vec::len);
+        self.host_findings.set_value(findings);
+        self.compiled.update(|compiled| {
+            let own = compiled.findings.len().saturating_sub(known);
+            compiled.findings.truncate(own);
+            compiled.groups.retain(|group| group.first < own);
+            self.add_host_findings(compiled);
+            underline(compiled);
+        });
+    }
+
+    /// Adds the findings of the host, each as a group.
+    fn add_host_findings(self, compiled: &mut Compiled) {
+        self.host_findings.with_value(|all| {
+            for finding in all {
+                compiled.groups.push(Group { first: compiled.findings.len(), ..Group::default() });
+                compiled.findings.push(finding.clone());
+            }
+        });
+    }
+
+    fn done(self, mut compiled: Compiled) {
         self.progress.set(Progress::Idle);
-        let shown: Vec<&Finding> = compiled.findings.iter().filter(|finding| finding.span.is_some()).collect();
-        bridge::set_findings(&serde_json::to_string(&shown).unwrap_or_default());
+        self.add_host_findings(&mut compiled);
+        underline(&compiled);
         self.compiled.set(compiled);
         self.generation.update(|generation| *generation += 1);
         if !self.compiling.get_value().1 {
@@ -211,4 +240,10 @@ impl Engine {
         self.workspace.open_file(&fix.span.file);
         bridge::fix(&serde_json::to_string(fix).unwrap_or_default());
     }
+}
+
+/// Underlines the findings in the editor.
+fn underline(compiled: &Compiled) {
+    let shown: Vec<&Finding> = compiled.findings.iter().filter(|finding| finding.span.is_some()).collect();
+    bridge::set_findings(&serde_json::to_string(&shown).unwrap_or_default());
 }

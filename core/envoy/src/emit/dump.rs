@@ -57,6 +57,13 @@ pub fn config_dump<'a>(served: impl IntoIterator<Item = (Service, &'a str, &'a E
     json::to_string_with(&admin::ConfigDump { configs }, &Style::COMPACT.resolver(registry::decode))
 }
 
+/// Returns a resource as JSON, with nested messages and without key material; `None` if it cannot be decoded.
+#[must_use]
+pub fn resource_json(service: Service, of: &Encoded) -> Option<String> {
+    let message = registry::resolve(&message(service, of)?)?;
+    Some(json::to_string_with(message.message()?, &Style::COMPACT.resolver(registry::decode)))
+}
+
 /// Decodes a resource, without key material.
 fn message(service: Service, of: &Encoded) -> Option<Any> {
     if service != Service::Secrets {

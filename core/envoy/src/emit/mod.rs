@@ -41,7 +41,7 @@ mod verbatim;
 
 pub use document::{Violation, emit, output_map, stream, violations};
 #[cfg(feature = "wire")]
-pub use dump::config_dump;
+pub use dump::{config_dump, resource_json};
 #[cfg(feature = "wire")]
 pub use encode::{Encoding, Served, Withheld, encode};
 #[cfg(feature = "wire")]

@@ -4,7 +4,7 @@
 //! decides. Does not compile; see `engine`.
 
 use super::history::{History, Undo};
-use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, Source, Text};
+use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, Source, Text, rejections};
 use super::running::Running;
 use super::{Host, call, listen};
 use crate::compare::Compare;
@@ -173,7 +173,10 @@ impl Live {
             Ok(Message::Inputs(change)) => self.collect_parts(change),
             Ok(Message::Event(happened)) => self.note(happened),
             Ok(Message::Sources { sources }) => self.sources.set(sources),
-            Ok(Message::Envoys { envoys }) => self.envoys.set(envoys),
+            Ok(Message::Envoys { envoys }) => {
+                self.engine.set_host_findings(rejections(&envoys));
+                self.envoys.set(envoys);
+            }
             Ok(Message::Menu { item }) => self.chosen(&item),
             Ok(Message::Link { url }) => self.screen.lay_over(Overlay::Link(url)),
             Ok(Message::Notice { text }) => self.screen.say(text),
@@ -191,6 +194,7 @@ impl Live {
             self.history.update_value(History::forget);
             self.changed.set(BTreeMap::new());
             self.frozen.set(None);
+            self.engine.set_host_findings(Vec::new());
             self.envoys.set(Vec::new());
             self.sources.set(Vec::new());
             self.running.forget();
