@@ -5,6 +5,7 @@
 use crate::across::rows;
 use crate::args::{Conversion, ConversionTarget, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
+use crate::diff::migration::{accepted_changes, report_unused};
 use crate::diff::migration_report::{Names, html, human};
 use crate::output::{allow_secrets, message, message_lines, print, reason, shown};
 use crate::style::{Style, count, plain};
@@ -73,9 +74,10 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
         ConversionTarget::Contour => (Target::Contour, Some(&contour::DIALECT)),
         ConversionTarget::Standard => (Target::Standard, None),
     };
-    if args.report.is_some() && served_by.is_none() {
-        return Err("--report needs a comparison, and --target standard names no controller to compare with".into());
+    if let (Some(flag), None) = (args.report.as_ref().map(|_| "--report").or(args.accept.as_ref().map(|_| "--accept")), served_by) {
+        return Err(format!("{flag} needs a comparison, and --target standard names no controller to compare with").into());
     }
+    let accepted = accepted_changes(args.accept.as_deref())?;
     let mut given = input::given(&args.inputs.inputs, deployment)?;
     given.options = given.options.in_dialect(ingress_nginx::DIALECT.name).with("missing", OptionValue::Text("assume".into()));
     let (_, compilation) = given.compile_one()?;
@@ -115,13 +117,15 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
         _ if args.no_proof => {}
         None => message("the result was not compared with the Ingresses: --target standard names no controller"),
         Some(to) => {
-            let found = migration_proof(&compilation, files, &given.options, to, &[], &Threads);
+            let found = migration_proof(&compilation, files, &given.options, to, &accepted, &Threads);
             let names = Names { before: ingress_nginx::DIALECT.controller, after: to.controller };
             message_lines(&human(&found, &names, "--report FILE", &style));
             if let Some(path) = &args.report {
                 std::fs::write(path, html(&found, &names)).map_err(|error| cannot(path, &error))?;
                 message(&format!("wrote {}", path.display()));
             }
+            report_unused(&found);
+            return Ok(u8::from(args.accept.is_some() && found.open().next().is_some()));
         }
     }
     Ok(0)

@@ -39,6 +39,9 @@ pub struct ConvertArgs {
     /// With ingress-nginx-to-gateway: write the comparison of both sides into this file, as HTML
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "no_proof")]
     pub report: Option<PathBuf>,
+    /// With ingress-nginx-to-gateway: a file of known and wanted changes, each with its rule and reason. Any other change exits with 1
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "no_proof")]
+    pub accept: Option<PathBuf>,
     /// Do not compare the requests of both sides
     #[arg(long)]
     pub no_proof: bool,

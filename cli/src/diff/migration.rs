@@ -11,10 +11,10 @@ use crate::{Outcome, Unusable, input};
 use chancery_core::compilation::{Compilation, Dialect, OptionValue};
 use chancery_core::dialect;
 use chancery_core::explain::answers::Respondents;
-use chancery_core::explain::migration::{AcceptedChange, compare_migration, surroundings};
+use chancery_core::explain::migration::{AcceptedChange, MigrationDiff, compare_migration, surroundings};
 use chancery_core::resource::Input;
 use chancery_live::threads::Threads;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One side as the user names it.
 struct Named {
@@ -25,10 +25,7 @@ struct Named {
 /// Runs it.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (before, after) = (named(&args.from, "--from", args.before.clone())?, named(&args.to, "--to", args.after.clone())?);
-    let accepted = match &args.accept {
-        Some(path) => AcceptedChange::read(&input::text(path)?).map_err(|why| format!("{}: {why}", path.display()))?,
-        None => Vec::new(),
-    };
+    let accepted = accepted_changes(args.accept.as_deref())?;
     let (old, new) = (given(&before, deployment)?, given(&after, deployment)?);
     let (first, second) = at_once(|| old.compile(), || new.compile());
     let (first, second) = (first?.1, second?.1);
@@ -55,11 +52,22 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
         DiffFormat::Sarif => print_json(&sarif(&found))?,
         DiffFormat::Github => print(&github(&found))?,
     }
+    report_unused(&found);
+    let counts = args.exit_code.is_some() || args.accept.is_some();
+    Ok(u8::from(counts && found.open().next().is_some()))
+}
+
+/// Reads the list of accepted changes, if there is one.
+pub fn accepted_changes(path: Option<&Path>) -> Result<Vec<AcceptedChange>, Unusable> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    Ok(AcceptedChange::read(&input::text(path)?).map_err(|why| format!("{}: {why}", path.display()))?)
+}
+
+/// Names accepted changes that no difference needs.
+pub fn report_unused(found: &MigrationDiff) {
     for unused in &found.unused {
         message(&format!("the accepted change `{}` ({}) covers no difference: remove it", unused.rule, unused.reason));
     }
-    let counts = args.exit_code.is_some() || args.accept.is_some();
-    Ok(u8::from(counts && found.open().next().is_some()))
 }
 
 /// Returns the dialect and the paths of a side.

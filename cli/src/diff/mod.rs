@@ -7,7 +7,7 @@ mod envoy;
 pub mod human;
 mod live;
 mod loaded;
-mod migration;
+pub mod migration;
 pub mod migration_report;
 mod report;
 mod versions;

@@ -107,6 +107,10 @@ fn conversion_of_ingress_nginx_is_compared() {
     assert!(run.err.contains("Envoy Gateway: gateway/"), "differences name lines of the written files: {}", run.err);
     let report = folder.read("proof.html");
     assert!(report.starts_with("<!doctype html>") && report.contains("From ingress-nginx to Envoy Gateway"), "{report}");
+    folder.write("one.yaml", b"accept:\n- {rule: mirror, reason: known}\n");
+    let accepting = convert(&["--out-dir", "gateway", "--accept", "one.yaml"]);
+    assert!(accepting.code == 1 && accepting.err.contains("the accepted change `mirror` (known) covers no difference"), "{}", accepting.err);
+    assert_eq!(convert(&["--target", "standard", "--accept", "one.yaml"]).code, 2);
     let without = convert(&["--no-proof"]);
     assert!(without.code == 0 && !without.err.contains("tried on"), "{}", without.err);
     let standard = convert(&["--target", "standard"]);
