@@ -8,8 +8,8 @@ use super::go::quote;
 use super::graph;
 use super::instance::{Instance, VIRTUAL};
 use super::material;
-use super::protocol_conflict;
 use super::reading::{self, Document};
+use super::refusal;
 use super::state::State;
 use super::validate::Verdict;
 use alloc::collections::BTreeSet;
@@ -164,7 +164,7 @@ impl State {
             Ok(()) => self.insert(entry),
             Err(why) if !is_retried => {
                 let finding = reading::refused(object, NodeId::default(), why.clone());
-                let finding = protocol_conflict::explain(self, entry, &String::from(why.clone()), finding);
+                let finding = refusal::explain(self, entry, &String::from(why.clone()), finding);
                 self.diagnostics.report(finding);
             }
             Err(_) => {}
@@ -185,7 +185,7 @@ impl State {
         for (object, entry) in waiting {
             if let Err(why) = self.store(&entry) {
                 let finding = reading::refused(object, NodeId::default(), why.clone());
-                let finding = protocol_conflict::explain(self, &entry, &String::from(why), finding);
+                let finding = refusal::explain(self, &entry, &String::from(why), finding);
                 self.diagnostics.report(finding);
             }
         }

@@ -47,6 +47,17 @@ fn order_of_entries_counts_within_one_file() {
 }
 
 #[test]
+fn circle_of_entries_names_its_parts() {
+    let splitter = |name: &str, to: &str| format!("{{Kind: service-splitter, Name: {name}, Splits: [{{Weight: 100, Service: {to}}}]}}\n");
+    let all = run(&[HTTP, &splitter("a", "b"), &splitter("b", "c"), &splitter("c", "a")]);
+    let refused: Vec<_> = all.all_diagnostics().filter(|finding| finding.code.name == "entry-refused").collect();
+    let [only] = refused.as_slice() else { panic!("{:?}", messages(&all)) };
+    let lines: Vec<u32> = only.related.iter().filter_map(|related| all.positions().place(&related.place)).map(|span| span.line).collect();
+    assert_eq!((all.positions().place(&only.place).map(|span| span.line), lines), (Some(7), vec![3, 5]), "{only:?}");
+    assert!(only.help.as_ref().is_some_and(|help| help.starts_with("this entry closes the circle")), "{only:?}");
+}
+
+#[test]
 fn virtual_addresses_of_services_are_not_listened_at() {
     let entry = "{Kind: terminating-gateway, Name: tg, Services: [{Name: db}]}\n";
     let gateway = "service: {kind: terminating-gateway, name: tg, port: 8443, address: 10.1.1.1, tagged_addresses: {wan: {address: 10.9.9.9, \

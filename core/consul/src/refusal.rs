@@ -1,5 +1,5 @@
-//! Explains the refusal of an entry because services of one discovery chain have different protocols: which services, and which line gives each its
-//! protocol.
+//! Explains why Consul refuses an entry: services of one discovery chain with different protocols, a listener with another protocol than its service,
+//! or entries that lead in a circle. Does not decide it; see `graph`.
 //!
 //! Source of behaviour: Consul agent/consul/discoverychain/compile.go, `recordServiceProtocol`: a service-defaults without `Protocol` counts as
 //! tcp and hides the protocol of proxy-defaults.
@@ -9,13 +9,17 @@ use super::state::State;
 use super::validate::is_set;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use chancery_base::diagnostic::{Diagnostic, Place};
 use chancery_text::Str;
 
-/// Adds to the finding about a refused entry which service has which protocol, and why. Other refusals stay unchanged.
+/// Adds to the finding about a refused entry which services and lines cause the refusal. Other refusals stay unchanged.
 pub(super) fn explain(state: &State, entry: &Entry, why: &str, mut finding: Diagnostic) -> Diagnostic {
     if let Some(service) = listener_service(why) {
         return explain_listener(state, entry, &service, finding);
+    }
+    if let Some(services) = circle(why) {
+        return explain_circle(state, entry, &services, finding);
     }
     let Some((chain, other)) = services(why) else { return finding };
     if let Some(target) = entry.targets().into_iter().map(|target| target.get("Service")).find(|service| service.is(&other)) {
@@ -49,6 +53,35 @@ fn explain_listener(state: &State, entry: &Entry, service: &Str, mut finding: Di
     }
     finding
         .help(format!("{}: write a service-defaults for it with `Protocol = \"{expected}\"` before this entry, or change the listener", source.words))
+}
+
+/// Explains a circle: at the field that closes it, with the other entries of the circle.
+fn explain_circle(state: &State, entry: &Entry, services: &[Str], mut finding: Diagnostic) -> Diagnostic {
+    let closing = entry.targets().into_iter().map(|target| target.get("Service")).find(|service| services.iter().any(|name| service.is(name)));
+    finding.place = closing.and_then(|service| service.origin).map_or(finding.place, Place::origin);
+    for service in services.iter().filter(|service| **service != entry.name) {
+        let others = LINKS.into_iter().filter_map(|kind| state.entries.get(&(kind, service.clone())));
+        for place in others.filter_map(|other| other.tree.get("Name").origin.map(Place::origin)) {
+            finding = finding.related(place, "part of the circle");
+        }
+    }
+    finding.help("this entry closes the circle: lead it, or one of the others, to a service outside of it")
+}
+
+/// The kinds of entries that lead to other services.
+const LINKS: [Kind; 3] = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
+
+/// The services of Consul's sentence about a circle, such as `[splitter:x.default.default -> splitter:y.default.default]`.
+fn circle(why: &str) -> Option<Vec<Str>> {
+    let (_, path) = why.strip_prefix("detected circular ")?.split_once('[')?;
+    let mut services: Vec<Str> = Vec::new();
+    for node in path.trim_end_matches(']').split(" -> ") {
+        let name = node.rsplit_once(':').map_or(node, |(_, name)| name).split('.').next().unwrap_or_default();
+        if !services.iter().any(|known| *known == *name) {
+            services.push(Str::new(name));
+        }
+    }
+    Some(services)
 }
 
 /// The service of Consul's sentence about a listener's protocol.
