@@ -27,7 +27,7 @@ chancery_base::codes! {
     INTENTION_WITHOUT_SOURCE = "intention-without-source", Warning, "The source of an intention does not exist";
     REDUNDANT_INTENTION = "redundant-intention", Notice, "An intention has the same effect as the default policy";
     SHADOWED_PERMISSION = "shadowed-permission", Warning, "A permission never applies, because an earlier one matches all of its requests";
-    OPEN_PERMISSIONS = "open-permissions", Warning, "Permissions that only allow do not keep a source from other requests";
+    OPEN_PERMISSIONS = "open-permissions", Warning, "Permissions leave other requests of a source to the default policy, which allows them";
     INTENTION_FOR_ALL = "intention-for-all", Notice, "An intention lets every service call every service";
     UNUSED_JWT_PROVIDER = "unused-jwt-provider", Notice, "No intention requires the tokens of a provider";
     UNREACHED_CHAIN = "unreached-chain", Notice, "No proxy reaches the service of a router, splitter or resolver";

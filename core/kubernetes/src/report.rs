@@ -2,10 +2,14 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use chancery_base::diagnostic::{Code, Diagnostic, Findings, Part, Place, Severity, codes};
 use chancery_base::resource::{self, nearest};
 use chancery_base::schema::{Fault, Members, Path, Violation, go_quoted};
-use chancery_text::{Node, NodeId};
+use chancery_text::{Node, NodeId, series};
+
+/// A list of at most this many fields helps; a longer one is not read.
+const FEW_FIELDS: usize = 6;
 
 /// Collects the findings of one object.
 pub struct Report<'a> {
@@ -40,7 +44,8 @@ impl<'a> Report<'a> {
     }
 
     /// A field that the kind does not have. `meant` names the field that was meant, if that is known. `help` knows where
-    /// else the kind has a field with this name. If neither gives advice, the field with the most similar name does.
+    /// else the kind has a field with this name. If neither gives advice, the field with the most similar name does, or the list of all fields if it is
+    /// short.
     pub fn unknown_field(
         &mut self,
         path: &Path<'_>,
@@ -71,6 +76,10 @@ impl<'a> Report<'a> {
         } else if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));
             finding = finding.fix(format!("rename to `{near}`"), self.place(node.id, Part::Key), near);
+        } else if (1..=FEW_FIELDS).contains(&members.fields.len()) {
+            let names: Vec<String> = members.fields.iter().map(|field| format!("`{}`", field.name)).collect();
+            let fields = if names.len() == 1 { "the only field here is" } else { "the fields here are" };
+            finding = finding.help(format!("{fields} {}", series(&names)));
         }
         self.sink.report(finding);
     }

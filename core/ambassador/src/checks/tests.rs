@@ -222,8 +222,8 @@ fn why_no_host_takes_a_mapping_is_said() {
     let message = "Host `h` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it";
     assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
     let redirect = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*', host_redirect: true");
-    let message = "Host `h` selects Mappings by labels, and Emissary ignores the labels of a Mapping with `host_redirect`, so no request reaches it";
-    assert_eq!(redirect, [(message.into(), "take `mappingSelector` away from the Host: the hostname of the Mapping is enough".into())]);
+    let ignored = "Host `h` selects Mappings by labels, and Emissary ignores the labels of a Mapping with `host_redirect`, so no request reaches it";
+    assert_eq!(redirect, [(ignored.into(), "take `mappingSelector` away from the Host: the hostname of the Mapping is enough".into())]);
     assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
     // The Host with the more specific hostname receives the requests.
     let narrower = |labels: &str| {

@@ -96,12 +96,14 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     let asks = is_set(entry.tree.get("JWT")) || permissions.iter().any(|permission| is_set(permission.get("JWT")));
     let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
     let says_default = !permissions.is_empty() && is_http && !asks && permissions.iter().all(is_default);
-    let wider = [entry.name.clone(), Str::new_static("*")].iter().any(|name| {
-        let sources = mesh.state.tree(Kind::ServiceIntentions, name).get("Sources").items();
-        sources.iter().any(|other| other.get("Name").is("*") && other != source)
+    // The intention for all sources that would decide without this one.
+    let wider = [entry.name.clone(), Str::new_static("*")].into_iter().find_map(|name| {
+        let sources = mesh.state.tree(Kind::ServiceIntentions, &name).get("Sources").items();
+        sources.iter().find(|other| other.get("Name").is("*") && *other != source)
     });
-    if wider {
-        if says_default && default {
+    if let Some(wider) = wider {
+        let leaves_rest = !permissions.iter().any(|permission| covers(permission, &Tree::NULL));
+        if default && wider.get("Action").is("deny") && !permissions.is_empty() && is_http && !asks && leaves_rest {
             open_permissions(mesh, entry, source);
         }
         return;
@@ -126,14 +128,14 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     }
 }
 
-/// Permissions that only allow where the default policy allows too, and a wider intention denies: Consul drops permissions that say the same as the
-/// default policy, and takes the source out of the wider intention (agent/xds/rbac.go, `removePermissionPrecedence`).
+/// Permissions that leave requests to the default policy, which allows them, although a wider intention denies: Consul drops permissions that say the
+/// same as the default policy, and takes the source out of the wider intention (agent/xds/rbac.go, `removePermissionPrecedence`).
 fn open_permissions(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let name = source.get("Name").str();
-    let message = format!(
-        "`{name}` may send every request to `{}`, not only the requests of these permissions: others follow the default policy (allow), not the intention for `*`",
-        entry.name
-    );
+    let denies = source.get("Permissions").items().iter().any(|permission| permission.get("Action").is("deny"));
+    let which = if denies { " that these permissions do not deny" } else { ", not only the requests of these permissions" };
+    let message =
+        format!("`{name}` may send every request to `{}`{which}: others follow the default policy (allow), not the intention for `*`", entry.name);
     let help = "add a last permission with `Action: deny` and `PathPrefix: /`, or let the agents deny by default (`--default-policy deny`)".into();
     mesh.report_with(&codes::OPEN_PERMISSIONS, message, source.get("Permissions"), Some(entry.object), Some(help));
 }

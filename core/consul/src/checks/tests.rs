@@ -198,6 +198,23 @@ fn permissions_that_deny_nothing_are_redundant() {
 }
 
 #[test]
+fn permissions_replace_wider_intention_that_denies() {
+    let of = |wide: &str, permissions: &str| {
+        let wide = format!("{{Kind: service-intentions, Name: '*', Sources: [{{Name: '*', Action: {wide}}}]}}");
+        let entry = format!("{{Kind: service-intentions, Name: api, Sources: [{{Name: web, Permissions: [{permissions}]}}]}}");
+        found("open-permissions", &[HTTP, &wide, &entry])
+    };
+    let rest = "others follow the default policy (allow), not the intention for `*`";
+    let health = |action: &str| format!("{{Action: {action}, HTTP: {{PathExact: /health}}}}");
+    let allowing = format!("`web` may send every request to `api`, not only the requests of these permissions: {rest}");
+    assert_eq!(of("deny", &health("allow")), [allowing]);
+    assert_eq!(of("deny", &health("deny")), [format!("`web` may send every request to `api` that these permissions do not deny: {rest}")]);
+    assert_eq!(of("allow", &health("deny")), [""; 0]);
+    let last = "{Action: deny, HTTP: {PathPrefix: /}}";
+    assert_eq!(of("deny", &format!("{}, {last}", health("allow"))), [""; 0]);
+}
+
+#[test]
 fn unbound_route_is_reported() {
     let of = |route: &str| {
         let gateway = "{Kind: api-gateway, Name: gw, Listeners: [{Name: l, Port: 8080, Protocol: http, Hostname: '*.example.com'}, \

@@ -1,6 +1,7 @@
 //! The resources of gateways.
 
 use super::{DIALECT, HTTP, messages, only, run};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
