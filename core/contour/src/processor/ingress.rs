@@ -60,6 +60,10 @@ impl Processing<'_> {
                 }
             };
             for host in tls.field("hosts").items() {
+                if !self.has_rule(host.str()) {
+                    let message = format!("no rule of an Ingress has the host `{}`, so this item of `tls` has no effect", host.str());
+                    self.logged(&codes::FIELD_WITHOUT_EFFECT, message, host, ingress);
+                }
                 let Ok(listener) = self.single_listener("https") else { return };
                 let version = |name: &str, default| {
                     let at = ingress.annotation(&format!("projectcontour.io/{name}")).unwrap_or_else(Cursor::nothing);
@@ -78,6 +82,11 @@ impl Processing<'_> {
                 secure.max_tls = Some(max);
             }
         }
+    }
+
+    /// Whether a rule of any Ingress has this host.
+    fn has_rule(&self, host: &str) -> bool {
+        self.source.ingresses.iter().any(|ingress| ingress.spec().field("rules").items().any(|rule| rule.field("host").str() == host))
     }
 
     fn ingress_rules(&mut self, ingress: &Admitted<'_>) {

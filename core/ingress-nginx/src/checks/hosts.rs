@@ -3,9 +3,10 @@
 use super::Checked;
 use crate::build::NoticeKind;
 use crate::codes;
+use crate::ingress::Ingress;
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::diagnostic::{Findings, Place};
+use chancery_base::diagnostic::{Findings, Place, codes as shared};
 use chancery_base::ir::nginx::{DEFAULT_SERVER, Location, Server};
 use chancery_base::resource::Origin;
 use hashbrown::HashSet;
@@ -47,6 +48,27 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
             let message = "an entry of `tls` names no Secret: its hosts show the controller's default certificate, and http is redirected to https";
             sink.report(checked.finding(&codes::DEFAULT_CERTIFICATE, message, tls.hosts.first().and_then(|host| host.origin)));
         }
+        unused_tls_hosts(checked, &counted.ingress, sink);
+    }
+}
+
+/// Reports hosts of `tls` that no rule of the Ingress has. A certificate may be for a rule's host nevertheless, if its names cover the host.
+fn unused_tls_hosts(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
+    let covers = |host: &str, rule: &str| host == rule || host.strip_prefix('*').is_some_and(|end| end.starts_with('.') && rule.ends_with(end));
+    for host in ingress.tls.iter().filter(|tls| !tls.secret.is_empty()).flat_map(|tls| &tls.hosts) {
+        if host.is_empty() || ingress.rules.iter().any(|rule| covers(&host.value, &rule.host.value)) {
+            continue;
+        }
+        let message = format!("no rule of this Ingress has the host `{}`, so this item of `tls` has no effect", host.value);
+        let finding = checked.finding(&shared::FIELD_WITHOUT_EFFECT, message, host.origin);
+        let without = ingress
+            .rules
+            .iter()
+            .find(|rule| !rule.host.is_empty() && !ingress.tls.iter().flat_map(|tls| &tls.hosts).any(|host| covers(&host.value, &rule.host.value)));
+        sink.report(match without {
+            Some(rule) => finding.help(format!("`{}` has no item in `tls`: was it meant?", rule.host.value)),
+            None => finding,
+        });
     }
 }
 
