@@ -19,6 +19,8 @@ mod follower;
 mod process;
 #[path = "support/cluster.rs"]
 mod support;
+#[path = "support/webhook.rs"]
+mod webhook;
 
 use chancery_core::backend::envoy::v3::Service;
 use chancery_core::compilation::{OptionValue, Options};
@@ -595,6 +597,7 @@ async fn a_real_api_server() {
     edits_arrive_at_a_real_envoy(&cluster).await;
     two_replicas_run_with_manifest_permissions(&cluster).await;
     chart::three_replicas_of_chart_survive_killed_leader(&cluster).await;
+    webhook::applies_get_warnings_and_none_is_lost(&cluster).await;
     clock_jump_keeps_lease(&cluster).await;
     azure::an_application_gateway_follows_the_cluster(&cluster).await;
     provisioner_runs_with_manifest_permissions(&cluster).await;

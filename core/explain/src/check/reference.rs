@@ -138,6 +138,50 @@ pub(super) fn refused_parents(compilation: &mut Compilation) {
     }
 }
 
+/// Adds to findings about missing objects that the object is in the input, and was refused.
+pub(super) fn refused_targets(compilation: &mut Compilation) {
+    let objects = &compilation.objects;
+    let path = |place: &Place| {
+        let Place::Node { object, node, .. } = place else { return None };
+        Some((*object, objects.get(*object)?.path(*node).to_string()))
+    };
+    // Where references to refused objects are written, by the object with the reference.
+    let mut refused: HashMap<ObjectId, Vec<(String, &Object)>> = HashMap::new();
+    for (side, reference) in compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference))) {
+        let Some(target) = reference.to.as_ref().ok().and_then(|id| objects.get(*id)) else { continue };
+        if let (State::Invalid(_), Some((from, at))) = (side.side.ledger.get(target.id), path(&Place::origin(reference.at))) {
+            refused.entry(from).or_default().push((at, target));
+        }
+    }
+    if refused.is_empty() {
+        return;
+    }
+    let is_at = |place: &str, reference: &str| place.strip_prefix(reference).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let mut found: Vec<(ObjectId, String, &Object)> = Vec::new();
+    for finding in compilation.all_diagnostics().filter(|finding| ABSENCES.contains(&finding.code.name)) {
+        let Some((from, at)) = path(&finding.place) else { continue };
+        let target = refused.get(&from).and_then(|all| all.iter().find(|(reference, _)| is_at(&at, reference) || is_at(reference, &at)));
+        found.extend(target.map(|(_, target)| (from, at, *target)));
+    }
+    let said: HashMap<(ObjectId, String), (Place, String)> = found
+        .into_iter()
+        .map(|(from, at, target)| {
+            let name = ResourceRef::from(&target.key);
+            ((from, at), (chancery_kubernetes::at_name(target), format!("{name} is in the input, and was refused: see its finding")))
+        })
+        .collect();
+    for finding in compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| ABSENCES.contains(&finding.code.name)) {
+        let Some((place, help)) = path(&finding.place).and_then(|at| said.get(&at)) else { continue };
+        if !finding.related.iter().any(|related| related.place.object() == place.object()) {
+            finding.related.push(Related { place: place.clone(), message: "this object was refused".into() });
+            finding.help = Some(help.clone());
+        }
+    }
+}
+
+/// Codes of findings that an object is missing, although it may only have been refused.
+const ABSENCES: [&str; 5] = ["policy-without-target", "unattached-route", "unresolved-service", "invalid-include", "dangling-reference"];
+
 /// Extends findings about missing Secrets: an existing but unusable Secret, one of that name in another namespace, or one with a similar name.
 pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
     if !compilation.all_diagnostics().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
