@@ -20,7 +20,7 @@ struct Decision<'o> {
     object: &'o Object,
     /// The node of the decision.
     node: &'o Node,
-    /// The Gateway for which it is decided, as namespace and name; empty for Ingresses.
+    /// The Gateway of the decision, as namespace and name; empty for Ingresses.
     gateway: String,
     /// What is decided, as a phrase.
     subject: String,
