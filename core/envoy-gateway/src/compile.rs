@@ -167,13 +167,19 @@ fn xds_settings(settings: &Settings) -> xds::Settings {
     }
 }
 
+fn has_key(of: &Tree, key: &str) -> bool {
+    of.find(key).is_some() || of.fields().iter().any(|(_, value)| has_key(value, key)) || of.items().iter().any(|item| has_key(item, key))
+}
+
 fn ir_of(key: &Str, resources: xds::Resources) -> Ir {
     let arcs = |all: Vec<Tree>| all.into_iter().map(Arc::new).collect();
     let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
     let verbatim =
         Verbatim { listeners: arcs(listeners), routes: arcs(routes), clusters: arcs(clusters), endpoints: arcs(endpoints), secrets: arcs(secrets) };
     // Envoy requests secrets only if it has both names.
-    let node = if verbatim.secrets.is_empty() { Str::default() } else { key.clone() };
+    let asks = |all: &[Arc<Tree>]| all.iter().any(|of| has_key(of, "sds_config"));
+    let needs_names = !verbatim.secrets.is_empty() || asks(&verbatim.listeners) || asks(&verbatim.clusters);
+    let node = if needs_names { key.clone() } else { Str::default() };
     let bootstrap = Bootstrap { node_cluster: node.clone(), node_id: node, ..Bootstrap::default() };
     Ir { delivery: EnvoyDelivery { verbatim, bootstrap, ..EnvoyDelivery::default() }, ..Ir::default() }
 }

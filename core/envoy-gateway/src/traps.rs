@@ -33,6 +33,9 @@ const PROTECTIONS: [(&str, &str); 6] = [
 /// Triggers that retry an attempt after its own timeout.
 const RETRY_TIMEOUTS: [&str; 3] = ["5xx", "gateway-error", "reset"];
 
+/// Nanoseconds after which Envoy ends a request, unless a policy or route says otherwise.
+const ROUTE_TIMEOUT: i64 = 15_000_000_000;
+
 /// The path of a login's return, unless the policy has another.
 const CALLBACK: &str = "/oauth2/callback";
 const LOGOUT: &str = "/logout";
@@ -237,6 +240,12 @@ fn first_attempt(policy: &Admitted<'_>, sink: &mut Findings) {
     let limit = retry.at("perRetry.timeout");
     let Some(each) = nanos(&tree(limit)).filter(|each| *each > 0) else { return };
     let whole = policy.spec().at("timeout.http.requestTimeout");
+    if !whole.exists() && each >= ROUTE_TIMEOUT {
+        let message = format!("the request ends after 15 s, before this timeout of {}", limit.str());
+        let found = finding(&codes::RETRY_TIMEOUT_LIMITS_FIRST_ATTEMPT, message, policy, value_place(limit));
+        sink.report(found.help("set `timeout.http.requestTimeout`; 15 s is the default, and all attempts share it"));
+        return;
+    }
     let has_less = nanos(&tree(whole)).is_some_and(|whole| whole > 0 && whole <= each);
     let triggers = retry.at("retryOn.triggers");
     if has_less || triggers.items().any(|trigger| RETRY_TIMEOUTS.contains(&trigger.str())) {

@@ -56,7 +56,9 @@ fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Ve
 
 /// Listeners as a bootstrap contains them: with their routes inline and their certificates by name.
 pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
-    let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).collect();
+    let clusters: BTreeSet<&str> = of.clusters.iter().map(|cluster| cluster.get("name").text()).collect();
+    let all_tables: Vec<(Str, Tree)> = of.routes.iter().map(|table| (table.get("name").str(), unchecked(table, &clusters))).collect();
+    let tables: BTreeMap<&str, &Tree> = all_tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
     let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
     let held = held_secrets(of, cx);
     for listener in &mut all {
@@ -117,11 +119,13 @@ fn include_or_name(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>
     name_certificates(of, names);
 }
 
-/// The secrets of a bootstrap: those that the host provides. Listeners and clusters refer to them without a server.
+/// The secrets of a bootstrap: those that the host provides, and those that contain no key material, such as the path of the system's CAs. Listeners and
+/// clusters refer to them without a server.
 pub(super) fn secrets(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
-    let Some(secrets) = cx.secrets else { return Vec::new() };
     let mut all: Vec<Tree> = of.secrets.iter().map(|secret| (**secret).clone()).collect();
-    all.iter_mut().for_each(|secret| fill(secret, secrets));
+    if let Some(secrets) = cx.secrets {
+        all.iter_mut().for_each(|secret| fill(secret, secrets));
+    }
     all.retain(|secret| first_placeholder(secret).is_none());
     all
 }
@@ -251,6 +255,22 @@ fn source(server: Option<&Str>) -> Tree {
         None => ("ads", empty()),
     };
     Tree::object([how, ("resource_api_version", "V3".into())])
+}
+
+/// A route table as a listener contains it. A table that Envoy requests may name clusters that do not exist; in a listener it must say so.
+fn unchecked(table: &Tree, clusters: &BTreeSet<&str>) -> Tree {
+    fn names_unknown(of: &Tree, clusters: &BTreeSet<&str>) -> bool {
+        let weighted = of.get("weighted_clusters").get("clusters").items().iter().map(|cluster| cluster.get("name").text());
+        let mut named = weighted.chain([of.get("route").get("cluster").text()]).filter(|name| !name.is_empty());
+        let is_here = named.any(|name| !clusters.contains(name));
+        let mut below = of.fields().iter().map(|(_, value)| value).chain(of.items());
+        is_here || below.any(|value| names_unknown(value, clusters))
+    }
+    let mut out = table.clone();
+    if names_unknown(table, clusters) {
+        out.set("validate_clusters", Tree::from(false));
+    }
+    out
 }
 
 /// Replaces references to route tables by the tables.
