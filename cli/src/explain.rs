@@ -354,6 +354,9 @@ impl Explainer<'_> {
                 let _ = writeln!(out, "  {}\n", self.style.yellow("nothing is set there: Envoy's default applies"));
             }
         }
+        if let Some(default) = &of.default {
+            let _ = writeln!(out, "  {}", plain(default));
+        }
         match of.from.as_ref().filter(|from| **from != of.pointer) {
             Some(from) => {
                 let place = self.root.map(|root| describe(root, from).join(" › ")).unwrap_or_default();

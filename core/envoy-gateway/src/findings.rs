@@ -358,8 +358,8 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
                 ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", describe(condition))),
                 ("Overridden", true) => (&codes::POLICY_OVERRIDDEN, describe(condition)),
                 ("Warning", true) => (&codes::POLICY_WARNING, describe(condition)),
-                // Each patch without a resource has its own finding.
-                ("Programmed", false) if condition.reason == "ResourceNotFound" => continue,
+                // Each patch that fails has its own finding.
+                ("Programmed", false) if matches!(condition.reason.as_str(), "ResourceNotFound" | "Invalid") => continue,
                 ("Programmed", false) => (&codes::PATCH_FAILED, format!("a patch is not applied: {}", describe(condition))),
                 _ => continue,
             };

@@ -241,7 +241,7 @@ fn first_attempt(policy: &Admitted<'_>, sink: &mut Findings) {
     let Some(each) = nanos(&tree(limit)).filter(|each| *each > 0) else { return };
     let whole = policy.spec().at("timeout.http.requestTimeout");
     if !whole.exists() && each >= ROUTE_TIMEOUT {
-        let message = format!("the request ends after 15 s, before this timeout of {}", limit.str());
+        let message = format!("a request without its own timeout ends after 15 s, before this timeout of {}", limit.str());
         let found = finding(&codes::RETRY_TIMEOUT_LIMITS_FIRST_ATTEMPT, message, policy, value_place(limit));
         sink.report(found.help("set `timeout.http.requestTimeout`; 15 s is the default, and all attempts share it"));
         return;

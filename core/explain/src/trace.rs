@@ -1,13 +1,13 @@
 //! Traces a place in a document to its makers, and a line to everything that it made.
 
-use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Span, Viewed, describe, findings, get, ledger};
+use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Span, Viewed, describe, findings, get, ledger, rule_text};
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, NamedGateway};
 use chancery_base::output_map::{MappedPlace, and_ancestors};
 use chancery_base::resource::{Object, ObjectId, Origin, SourceId};
-use chancery_text::{Node, NodeId, Str, TextRange, Value};
+use chancery_text::{Node, NodeId, Str, TextRange, Value, to_json};
 
 /// The makers of a place in a document.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -20,6 +20,9 @@ pub struct Explanation {
     /// The nearest place that has origins: the place itself, or an enclosing one.
     pub from: Option<String>,
     pub origins: Vec<OriginView>,
+    /// The controller's default, if the place has the value of a known one and no line sets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
     /// Further enclosing places with their origins, nearest first.
     pub within: Vec<MadeView>,
     /// Places inside it, with their origins.
@@ -114,7 +117,11 @@ pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, vie
             origins.push(origin);
         }
     }
+    let is_inherited = nearest.as_ref().is_none_or(|nearest| nearest.pointer != pointer);
+    let small = value.filter(|value| is_inherited && value.as_array().is_none() && value.as_object().is_none());
+    let default = small.and_then(|value| rule_text::known_default(pointer, &to_json(value, false), gateway.of.dialect()));
     Explanation {
+        default,
         pointer: pointer.to_string(),
         place: describe(&viewed.root, pointer),
         value: value.cloned(),
