@@ -22,9 +22,9 @@ use tokio::task::JoinHandle;
 
 const MAPPINGS: &str = "/apis/getambassador.io/v3alpha1/namespaces/default/mappings";
 /// The number of applies.
-const APPLIES: usize = 1000;
+const APPLIES: usize = 150;
 /// The applies that run at the same time.
-const AT_ONCE: usize = 10;
+const AT_ONCE: usize = 3;
 
 /// Starts a server with the webhook, and with the certificate of the API server, which is for the same address.
 fn start(cluster: &Cluster, port: u16) -> JoinHandle<Result<(), Failure>> {
@@ -52,13 +52,14 @@ fn start(cluster: &Cluster, port: u16) -> JoinHandle<Result<(), Failure>> {
     tokio::spawn(async move { serve(settings, vec![Box::new(Kube::new(which))], &servers, None, None, std::future::pending()).await })
 }
 
-/// The configuration of the webhook, as `manifests --admission` writes it, but with the address of this machine.
+/// The configuration of the webhook, as `manifests --admission` writes it, but with the address of this machine. It waits long enough for a busy
+/// machine: a review that takes too long shows no warning.
 fn configuration(cluster: &Cluster, port: u16) -> Value {
     let authority = std::fs::read(cluster.folder().join("ca.crt")).expect("the CA");
     let client = json!({"url": format!("https://127.0.0.1:{port}/admission"), "caBundle": Base64::encode_string(&authority)});
     let rules = json!([{"apiGroups": ["getambassador.io"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["mappings"]}]);
     let webhook = json!({"name": "check.chancery.dev", "admissionReviewVersions": ["v1"], "sideEffects": "None", "failurePolicy": "Ignore",
-                         "timeoutSeconds": 5, "clientConfig": client, "rules": rules});
+                         "timeoutSeconds": 30, "clientConfig": client, "rules": rules});
     let version = "admissionregistration.k8s.io/v1";
     json!({"apiVersion": version, "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "chancery"}, "webhooks": [webhook]})
 }
