@@ -5,7 +5,6 @@ use super::support::Cluster;
 use base64ct::{Base64, Encoding};
 use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador;
-use chancery_live::Failure;
 use chancery_live::address::Address;
 use chancery_live::admission::Admission;
 use chancery_live::engine::Settings;
@@ -18,6 +17,7 @@ use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 const MAPPINGS: &str = "/apis/getambassador.io/v3alpha1/namespaces/default/mappings";
@@ -26,8 +26,9 @@ const APPLIES: usize = 150;
 /// The applies that run at the same time.
 const AT_ONCE: usize = 3;
 
-/// Starts a server with the webhook, and with the certificate of the API server, which is for the same address.
-fn start(cluster: &Cluster, port: u16) -> JoinHandle<Result<(), Failure>> {
+/// Starts a server with the webhook, and with the certificate of the API server, which is for the same address. Its runtime is its own, so that a
+/// shutdown ends its connections too, as the end of a process would.
+fn start(cluster: &Cluster, port: u16) -> Runtime {
     let off = || Address::Off;
     let file = |name: &str| cluster.folder().join(name);
     let tls = Files { certificate: file("server.crt"), key: file("server.key"), client_ca: None };
@@ -49,7 +50,9 @@ fn start(cluster: &Cluster, port: u16) -> JoinHandle<Result<(), Failure>> {
     let which = Which { dialect: Some("ambassador".into()), kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };
     let settings =
         Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::from_millis(20), recorder: None, events: Events::default() };
-    tokio::spawn(async move { serve(settings, vec![Box::new(Kube::new(which))], &servers, None, None, std::future::pending()).await })
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.spawn(async move { serve(settings, vec![Box::new(Kube::new(which))], &servers, None, None, std::future::pending()).await });
+    runtime
 }
 
 /// The configuration of the webhook, as `manifests --admission` writes it, but with the address of this machine. It waits long enough for a busy
@@ -127,7 +130,7 @@ pub async fn applies_get_warnings_and_none_is_lost(cluster: &Cluster) {
     let third = APPLIES / 3;
     let warned = apply_all(&client, 0..third).await;
     assert_eq!(warned, third, "a server that runs reviews every apply");
-    server.abort();
+    server.shutdown_background();
     assert_eq!(apply_all(&client, third..2 * third).await, 0, "the server is gone");
     let server = start(cluster, port);
     warns(&client, "applied-0").await;
@@ -135,7 +138,7 @@ pub async fn applies_get_warnings_and_none_is_lost(cluster: &Cluster) {
     let stored = cluster.list(&object("Mapping", "applied-0", json!({}))).await;
     let stored = stored.iter().filter(|mapping| mapping["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("applied-"))).count();
     assert_eq!(stored, APPLIES, "no apply is lost");
-    server.abort();
+    server.shutdown_background();
     cluster.delete(&configuration).await;
     let all = http::Request::delete(format!("{MAPPINGS}?labelSelector=test%3Dwebhook")).body(Body::empty()).expect("a request");
     assert!(client.send(all).await.expect("an answer").status().is_success());
