@@ -311,7 +311,7 @@ impl Clients {
             let after_ms = verdict.after.as_millis() as u64;
             return self.events.publish(Event::Accepted { id: id.into(), r#type, version, after_ms, gateway });
         };
-        let message: String = message.chars().take(LONGEST_MESSAGE).collect();
+        let message: String = message.trim().chars().take(LONGEST_MESSAGE).collect();
         let accepted = lock(&self.accepted).get(&key).cloned();
         let resources = blame(verdict, &message, snapshot, accepted.as_deref(), MOST_BLAMED);
         if let Some(client) = lock(&self.clients).get_mut(id) {
