@@ -9,11 +9,14 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
 use chancery_core::resource::Inputs;
+use chancery_core::text::Str;
 use std::collections::BTreeSet;
 
 /// The option that holds the controller's flags, and the flag that names its configuration.
 const FLAGS: &str = "controller-arg";
 const NAME: &str = "--contour-config-name";
+/// Options of Chancery that name the configuration, too.
+const NAMES: [&str; 2] = ["contour-config-name", "contour-config"];
 
 /// Remembers whose configuration was read.
 #[derive(Default)]
@@ -54,7 +57,7 @@ impl Defaults {
     }
 }
 
-/// The options without the flag that names the configuration, in both forms that it may have.
+/// The options without those that name the configuration, and without the flag in both forms that it may have.
 fn without_name(options: &Options) -> Options {
     let mut flags = Vec::new();
     let mut given = options.list(FLAGS).iter();
@@ -65,7 +68,8 @@ fn without_name(options: &Options) -> Options {
             _ => flags.push(flag.clone()),
         }
     }
-    options.clone().with(FLAGS, OptionValue::List(flags))
+    let options = options.clone().with(FLAGS, OptionValue::List(flags));
+    NAMES.into_iter().fold(options, |options, name| options.with(name, OptionValue::Text(Str::default())))
 }
 
 #[cfg(test)]
@@ -89,9 +93,16 @@ mod tests {
 
     #[test]
     fn deleted_configuration_serves_defaults() {
-        for flags in [&["--contour-config-name=c"][..], &["--contour-config-name", "c"]] {
-            let flags = OptionValue::List(flags.iter().map(|flag| (*flag).into()).collect());
-            let mut builder = Builder::new(Options::of(&contour::DIALECT).with(FLAGS, flags));
+        let flags = |flags: &[&str]| OptionValue::List(flags.iter().map(|flag| (*flag).into()).collect());
+        let option = OptionValue::Text("c".into());
+        let ways = [
+            (FLAGS, flags(&["--contour-config-name=c"])),
+            (FLAGS, flags(&["--contour-config-name", "c"])),
+            (NAMES[0], option.clone()),
+            (NAMES[1], option),
+        ];
+        for (name, value) in ways {
+            let mut builder = Builder::new(Options::of(&contour::DIALECT).with(name, value));
             let proxy = [("proxy.yaml", PROXY)];
             let never = builder.build(drained(&proxy));
             assert!(!never.stopped.is_empty() && never.on_defaults.is_empty(), "Contour does not start without its configuration");
