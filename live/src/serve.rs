@@ -354,16 +354,34 @@ pub(crate) fn publisher(
             }
         }
         reporter.planned(build).into_iter().for_each(|event| events.publish(event));
-        let mut now = BTreeSet::new();
+        let (mut now, mut withheld) = (BTreeSet::new(), 0);
         for event in build.gateways.iter().flat_map(withheld_events) {
             // A withheld resource is reported again only if it was sent meanwhile.
             let text = serde_json::to_string(&event).unwrap_or_default();
             if !reported.contains(&text) {
+                if withheld < MOST_LOGGED {
+                    log_withheld(&event, &events);
+                }
+                withheld += 1;
                 events.publish(event);
             }
             now.insert(text);
         }
+        if withheld > MOST_LOGGED {
+            tracing::error!(more = withheld - MOST_LOGGED, "more resources are not sent, because Envoy would reject them");
+        }
         reported = now;
         Ok(())
     }
+}
+
+/// The most withheld resources of one build that are logged.
+const MOST_LOGGED: usize = 10;
+
+/// Logs that a resource is not sent.
+fn log_withheld(event: &Event, events: &Events) {
+    let Event::Withheld { r#type, resource, message, places, gateway } = event else { return };
+    let kind = r#type.rsplit('.').next().unwrap_or(r#type);
+    let place = places.first().map(|place| format!(" ({}:{})", place.file, place.line)).unwrap_or_default();
+    tracing::error!(gateway, "{kind} {resource} is not sent, because Envoy would reject it: {}{place}", events.scrubbed(message));
 }
