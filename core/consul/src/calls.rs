@@ -6,26 +6,17 @@ use super::instance::Instance;
 use super::intention;
 use super::state::State;
 use super::validate::is_set;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::compilation::{Call, CallDecision, CallEffect, CallEnd, CallRule};
 use chancery_base::ir::Tree;
 use chancery_base::re2::engine::Regex;
-use chancery_base::resource::ObjectId;
 use chancery_text::Str;
 
 /// Returns a rule for each source of each intention. Leaves out sources of peers.
 pub(crate) fn rules(state: &State) -> Vec<CallRule> {
-    let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
-    let typical = state.instances.iter().filter(|instance| instance.kind.is_empty());
-    let proxies = state.instances.iter().filter(|instance| !instance.kind.is_empty());
-    for instance in typical.chain(proxies) {
-        if let Some(object) = instance.object {
-            services.entry(instance.destination()).or_insert(object);
-        }
-    }
+    let services = state.registrations();
     let end = |name: &Str| match (name.as_str(), services.get(name)) {
         ("*", _) => CallEnd::Any,
         (_, Some(object)) => CallEnd::Object(*object),

@@ -16,14 +16,7 @@ use chancery_text::Str;
 
 /// Returns all references; `mailboxes` is the data of each proxy, with its registration.
 pub(super) fn relations<'a>(state: &State, mailboxes: impl Iterator<Item = (ObjectId, &'a Mailbox)>, objects: &Objects) -> Vec<Relation> {
-    let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
-    let typical = state.instances.iter().filter(|instance| instance.kind.is_empty());
-    let proxies = state.instances.iter().filter(|instance| !instance.kind.is_empty());
-    for instance in typical.chain(proxies) {
-        if let Some(object) = instance.object {
-            services.entry(instance.destination()).or_insert(object);
-        }
-    }
+    let services = state.registrations();
     let mut all = References { state, objects, services, out: Vec::new() };
     state.instances.iter().for_each(|instance| all.instance(instance));
     state.entries.values().for_each(|entry| all.entry(entry));

@@ -63,6 +63,19 @@ pub struct State {
 }
 
 impl State {
+    /// The object that registers each service: an instance of it, else a proxy for it.
+    pub(crate) fn registrations(&self) -> BTreeMap<Str, ObjectId> {
+        let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
+        let typical = self.instances.iter().filter(|instance| instance.kind.is_empty());
+        let proxies = self.instances.iter().filter(|instance| !instance.kind.is_empty());
+        for instance in typical.chain(proxies) {
+            if let Some(object) = instance.object {
+                services.entry(instance.destination()).or_insert(object);
+            }
+        }
+        services
+    }
+
     /// The services behind a terminating gateway, with resolved wildcards.
     pub(crate) fn behind(&self, gateway: &Str) -> BTreeSet<Str> {
         let Some(entry) = self.entries.get(&(Kind::TerminatingGateway, gateway.clone())) else { return BTreeSet::new() };
