@@ -10,7 +10,7 @@ use crate::sources::{States, Status};
 use crate::worker::build::Build;
 use crate::xds::clients::{Client, Clients};
 use chancery_core::compilation::Options;
-use chancery_core::explain::with_stand_ins;
+use chancery_core::explain::{Finding, with_stand_ins};
 use chancery_core::redact::Redactor;
 use chancery_core::resource::{Input, Inputs};
 use serde::Serialize;
@@ -55,6 +55,8 @@ enum Message<'a> {
     Envoys {
         /// By node id.
         envoys: Vec<Client>,
+        /// What they reject now.
+        findings: Vec<Finding>,
     },
 }
 
@@ -193,7 +195,9 @@ impl Feed {
 
     fn say_envoys(&mut self) {
         let envoys = self.clients.all();
-        self.say(&Message::Envoys { envoys });
+        let build = self.builds.borrow().clone().filter(|_| envoys.iter().any(Client::rejects));
+        let findings = build.map(|build| self.clients.findings(&build.compilation.positions())).unwrap_or_default();
+        self.say(&Message::Envoys { envoys, findings });
     }
 
     fn say(&mut self, message: &Message<'_>) {

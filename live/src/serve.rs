@@ -29,6 +29,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+/// The most withheld resources of one build that are logged.
+const MOST_LOGGED: usize = 10;
+
 /// How a cluster is written.
 #[derive(Clone, Debug)]
 pub struct Writing {
@@ -374,9 +377,6 @@ pub(crate) fn publisher(
         Ok(())
     }
 }
-
-/// The most withheld resources of one build that are logged.
-const MOST_LOGGED: usize = 10;
 
 /// Logs that a resource is not sent.
 fn log_withheld(event: &Event, events: &Events) {

@@ -273,7 +273,8 @@ impl Builder {
             self.compiler = new_compiler();
             self.defaults.forget_inputs();
             self.gateways.values_mut().for_each(|memory| memory.emitted = Emitted::new());
-            std::thread::spawn(return_memory);
+            // Without a thread, the memory stays until the next large block is freed.
+            let _ = std::thread::Builder::new().spawn(return_memory);
         }
     }
 

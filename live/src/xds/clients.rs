@@ -108,6 +108,14 @@ pub struct Client {
     connected_at: Option<Instant>,
 }
 
+impl Client {
+    /// Whether it rejects what it was sent last, of any type.
+    #[must_use]
+    pub fn rejects(&self) -> bool {
+        self.types.values().any(|of| of.rejected.is_some())
+    }
+}
+
 /// Counts what Envoys answer. Clones count together.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerCounts(Arc<Mutex<Counts>>);
@@ -346,7 +354,7 @@ impl Clients {
             return;
         }
         let gateway = client.gateway.clone();
-        let rejected = client.types.values().any(|of| of.rejected.is_some());
+        let rejected = client.rejects();
         clients.remove(id);
         let is_last = gateway.as_ref().is_some_and(|gateway| clients.values().all(|client| client.gateway.as_ref() != Some(gateway)));
         drop(clients);

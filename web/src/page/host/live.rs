@@ -4,7 +4,7 @@
 //! decides. Does not compile; see `engine`.
 
 use super::history::{History, Undo};
-use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, Source, Text, rejections};
+use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, Source, Text};
 use super::running::Running;
 use super::{Host, call, listen};
 use crate::compare::Compare;
@@ -173,8 +173,8 @@ impl Live {
             Ok(Message::Inputs(change)) => self.collect_parts(change),
             Ok(Message::Event(happened)) => self.note(happened),
             Ok(Message::Sources { sources }) => self.sources.set(sources),
-            Ok(Message::Envoys { envoys }) => {
-                self.engine.set_host_findings(rejections(&envoys));
+            Ok(Message::Envoys { envoys, findings }) => {
+                self.engine.set_host_findings(findings);
                 self.envoys.set(envoys);
             }
             Ok(Message::Menu { item }) => self.chosen(&item),

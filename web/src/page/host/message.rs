@@ -1,6 +1,6 @@
 //! The messages from the host to the page. Does not define the page's calls; see `protocol::Call`.
 
-use chancery_web::protocol::{Finding, From, Related, Span};
+use chancery_web::protocol::{Finding, From};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -26,6 +26,9 @@ pub enum Message {
     Envoys {
         /// By node id.
         envoys: Vec<Envoy>,
+        /// What they reject now.
+        #[serde(default)]
+        findings: Vec<Finding>,
     },
     /// The user chose a menu item that the page handles.
     Menu {
@@ -137,55 +140,8 @@ pub struct Rejection {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Blamed {
     pub resource: String,
-    /// Why these places are named: `changed`, `named` or `made`.
-    #[serde(default)]
-    pub basis: String,
     /// The lines that caused the rejection, or produced the resource.
     pub places: Vec<Place>,
-}
-
-impl Blamed {
-    /// Says why the places are named.
-    pub fn reason(&self) -> &'static str {
-        match self.basis.as_str() {
-            "changed" => "changed since the last accepted version",
-            "named" => "named by the message of Envoy",
-            _ => "made the resource",
-        }
-    }
-}
-
-/// Returns what Envoys reject now as findings, each at the first blamed place. Envoys that reject the same resource for the same reason share one.
-pub fn rejections(envoys: &[Envoy]) -> Vec<Finding> {
-    let mut out: Vec<Finding> = Vec::new();
-    for (envoy, kind, rejection) in
-        envoys.iter().flat_map(|envoy| envoy.types.iter().filter_map(move |(kind, of)| Some((envoy, kind, of.rejected.as_ref()?))))
-    {
-        for blamed in &rejection.resources {
-            let kind = kind.rsplit('.').next().unwrap_or(kind);
-            let what = format!("rejects {kind} {}: {}", blamed.resource, rejection.message);
-            if out.iter().any(|known| known.message.ends_with(&what)) {
-                continue;
-            }
-            let span =
-                |place: &Place| Span { file: place.file.clone(), line: place.line, end_line: place.line, end_column: u32::MAX, ..Span::default() };
-            let related = |place: &Place| Related { message: blamed.reason().to_owned(), span: Some(span(place)) };
-            out.push(Finding {
-                code: "refused-by-envoy".into(),
-                severity: "error".into(),
-                message: format!("the Envoy {} {what}", envoy.id),
-                span: blamed.places.first().map(span),
-                path: None,
-                resource: None,
-                object: None,
-                related: blamed.places.iter().skip(1).map(related).collect(),
-                help: (!blamed.places.is_empty()).then(|| format!("why this line: {}", blamed.reason())),
-                fix: None,
-                plain: None,
-            });
-        }
-    }
-    out
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
