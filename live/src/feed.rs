@@ -6,6 +6,7 @@
 
 use crate::arm::source::shown as shown_options;
 use crate::event::{Dated, Event, Events};
+use crate::findings::served_findings;
 use crate::sources::{States, Status};
 use crate::worker::build::Build;
 use crate::xds::clients::{Client, Clients};
@@ -168,7 +169,7 @@ impl Feed {
             let Some(dated) = next else { break };
             match dated.event {
                 Event::Source { .. } => sources = true,
-                Event::Envoy { .. } | Event::Accepted { .. } | Event::Rejected { .. } => envoys = true,
+                Event::Envoy { .. } | Event::Accepted { .. } | Event::Rejected { .. } | Event::Withheld { .. } => envoys = true,
                 _ => {}
             }
             self.say(&Message::Event(&dated));
@@ -195,8 +196,7 @@ impl Feed {
 
     fn say_envoys(&mut self) {
         let envoys = self.clients.all();
-        let build = self.builds.borrow().clone().filter(|_| envoys.iter().any(Client::rejects));
-        let findings = build.map(|build| self.clients.findings(&build.compilation.positions())).unwrap_or_default();
+        let findings = self.builds.borrow().clone().map(|build| served_findings(&build, &self.clients)).unwrap_or_default();
         self.say(&Message::Envoys { envoys, findings });
     }
 

@@ -42,6 +42,7 @@ pub mod envoys;
 pub mod event;
 pub mod feed;
 pub mod files;
+pub mod findings;
 pub mod host;
 pub mod http;
 pub mod install;

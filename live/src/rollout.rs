@@ -2,8 +2,8 @@
 //!
 //! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one
 //! goes to all Envoys when that Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any
-//! part, the others keep the good one until the next change. Endpoints go to all Envoys at once. The caller passes the
-//! time in.
+//! part, the others keep the good one until the next change; so does that Envoy itself after it has reconnected.
+//! Endpoints go to all Envoys at once. The caller passes the time in.
 
 use crate::xds::snapshot::Snapshot;
 use chancery_core::backend::envoy::v3::Service;
@@ -19,6 +19,8 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 struct Trial {
     snapshot: Arc<Snapshot>,
     node: String,
+    /// Whether the node has left since. After it has reconnected, it gets the good snapshot.
+    left: bool,
     since: Instant,
     /// Streams of the node that have accepted all of it.
     settled: BTreeSet<u64>,
@@ -53,6 +55,9 @@ impl Rollout {
     /// Offers a new snapshot. `tries` is the node that tries it first. Returns whether any node gets another snapshot.
     pub fn offer(&mut self, snapshot: Arc<Snapshot>, tries: Option<&str>, now: Instant) -> bool {
         let is_left = |trial: &Trial| !trial.rejected && tries != Some(&*trial.node);
+        if let Some(trial) = self.trial.as_mut().filter(|trial| tries != Some(&*trial.node)) {
+            trial.left = true;
+        }
         // No node is left to try it, so all nodes get it.
         let released = self.trial.as_ref().is_some_and(is_left) && self.release() == Change::Released;
         if Arc::ptr_eq(&snapshot, self.newest()) || (self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty()) {
@@ -63,7 +68,7 @@ impl Rollout {
         let is_configuration = snapshot.changed_from(&self.stable).keys().any(|url| **url != *endpoints);
         match tries {
             Some(node) if is_configuration => {
-                self.trial = Some(Trial { snapshot, node: node.to_owned(), since: now, settled: BTreeSet::new(), rejected: false });
+                self.trial = Some(Trial { snapshot, node: node.to_owned(), left: false, since: now, settled: BTreeSet::new(), rejected: false });
             }
             _ => *self = Self::new(snapshot),
         }
@@ -79,7 +84,13 @@ impl Rollout {
     /// Returns the snapshot of a node.
     #[must_use]
     pub fn of(&self, node: &str) -> &Arc<Snapshot> {
-        self.trial.as_ref().filter(|trial| trial.node == node).map_or(&self.stable, |trial| &trial.snapshot)
+        self.trial.as_ref().filter(|trial| trial.node == node && !trial.left).map_or(&self.stable, |trial| &trial.snapshot)
+    }
+
+    /// Returns the node that has rejected the newest snapshot, and the version that Envoys keep instead.
+    #[must_use]
+    pub fn held(&self) -> Option<(&str, String)> {
+        self.trial.as_ref().filter(|trial| trial.rejected).map(|trial| (&*trial.node, self.stable.version()))
     }
 
     /// Returns until when this node must answer, if it tries a snapshot.
@@ -155,8 +166,22 @@ mod tests {
         assert_eq!(rollout.settled("a", 1, &bad, 1), Change::None);
         assert_eq!(rollout.give_up("a", now + PATIENCE * 2), Change::None, "time does not release it");
         assert!(Arc::ptr_eq(rollout.of("b"), &good) && rollout.deadline("a").is_none());
+        assert!(Arc::ptr_eq(rollout.of("a"), &bad) && rollout.held().is_some_and(|(node, _)| node == "a"));
         rollout.offer(fixed.clone(), Some("a"), now);
-        assert_eq!(rollout.settled("a", 1, &fixed, 1), Change::Released);
+        assert_eq!((rollout.settled("a", 1, &fixed, 1), rollout.held()), (Change::Released, None));
+    }
+
+    #[test]
+    fn envoy_that_restarts_gets_last_good_snapshot() {
+        let now = Instant::now();
+        let (good, bad) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
+        let mut rollout = Rollout::new(good.clone());
+        rollout.offer(bad.clone(), Some("a"), now);
+        rollout.rejected("a", &bad);
+        rollout.offer(bad.clone(), None, now);
+        rollout.offer(bad, Some("a"), now);
+        assert!(Arc::ptr_eq(rollout.of("a"), &good), "it would start without a configuration");
+        assert!(rollout.held().is_some());
     }
 
     #[test]

@@ -7,13 +7,14 @@ mod process;
 mod server;
 
 use chancery_core::compilation::{OptionValue, Options};
-use chancery_core::dialect::{ambassador, contour};
+use chancery_core::dialect::{ambassador, consul, contour};
 use chancery_live::event::{Basis, Event, Place};
 use chancery_tests::port::free;
-use process::{Load, echo, envoy, start_envoy};
+use process::{Load, echo, envoy, start_envoy, start_envoy_as};
 use server::{HOST, RunningEnvoy, RunningServer, has_traffic, listener, mapping, until};
 use std::fs;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn accidents_keep_traffic() {
@@ -152,17 +153,18 @@ async fn rejection_points_to_the_script_that_caused_it() {
     let running = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
     has_traffic(port).await;
     fs::write(folder.path().join("module.yaml"), module("this is not Lua")).expect("a file");
-    let is_script = |place: &Place| place.file.ends_with("module.yaml") && place.field == "spec.config.lua_scripts";
+    // Line 2 of the script.
+    let is_script = |place: &Place| place.file.ends_with("module.yaml") && place.field == "spec.config.lua_scripts" && place.line == 9;
     let (basis, places) = until("it is rejected", async || rejections(&server).pop()).await;
     assert!(basis == Basis::Changed && places.iter().all(is_script) && !places.is_empty(), "{basis:?} {places:?}");
     let findings = server.ask("/api/v1/findings").await;
     assert!(findings.contains("the Envoy edge rejects Listener ") && findings.contains("changed since the last accepted version"), "{findings}");
-    // An Envoy without earlier state has accepted nothing, so Envoy's message decides.
+    // For a new server and a new Envoy, nothing was accepted before, so Envoy's message decides.
     drop(running);
-    until("it is gone", async || (!server.ask("/api/v1/envoys").await.contains("edge")).then_some(())).await;
-    let before = rejections(&server).len();
+    server.stop().await;
+    let server = RunningServer::start(folder.path(), None, xds, Options::of(&ambassador::DIALECT));
     let _running = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
-    let (basis, places) = until("it is rejected again", async || rejections(&server).into_iter().nth(before)).await;
+    let (basis, places) = until("it is rejected again", async || rejections(&server).pop()).await;
     assert!(basis == Basis::Named && places.iter().all(is_script) && !places.is_empty(), "{basis:?} {places:?}");
     server.stop().await;
 }
@@ -200,4 +202,73 @@ async fn envoy_accepts_contours_own_listeners() {
     }
     server.is_well().await;
     server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn envoy_that_restarts_gets_what_it_accepted_last() {
+    let Some(envoy) = envoy() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (xds, port, upstream) = (free(), free(), echo().await);
+    let taken = std::net::TcpListener::bind("0.0.0.0:0").expect("a port");
+    for (name, text) in [("host.yaml", HOST), ("listener.yaml", &listener(port)), ("mapping.yaml", &mapping(upstream))] {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let server = RunningServer::start(folder.path(), None, xds, Options::of(&ambassador::DIALECT));
+    let logs = tempfile::tempdir().expect("a folder");
+    let running = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
+    has_traffic(port).await;
+    server.is_well().await;
+    // A port that is taken: Envoy rejects the listener.
+    let rejected = listener(taken.local_addr().expect("an address").port()).replace("name: http", "name: taken");
+    fs::write(folder.path().join("taken.yaml"), rejected).expect("a file");
+    server.reports(200, "because the Envoy edge rejected the newest").await;
+    drop(running);
+    until("it is gone", async || (!server.ask("/api/v1/envoys").await.contains("edge")).then_some(())).await;
+    let _running = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
+    has_traffic(port).await;
+    server.reports(200, "because the Envoy edge rejected the newest").await;
+    assert!(server.ask("/metrics").await.contains("chancery_gateway_held_back{gateway=\"default/default\"} 1"));
+    fs::remove_file(folder.path().join("taken.yaml")).expect("a file");
+    server.is_well().await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn envoy_accepts_routes_to_clusters_that_are_not_sent() {
+    let Some(envoy) = envoy() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (xds, port) = (free(), free());
+    // No source provides the certificates of the mesh. A router makes Envoy request the routes, and Consul lets it check their clusters.
+    let services = format!(
+        "service: {{name: web, port: 8080, connect: {{sidecar_service: {{proxy: {{config: {{protocol: http}}, upstreams: \
+         [{{destination_name: api, local_bind_port: {port}}}]}}}}}}}}\n---\n\
+         service: {{name: api, port: 9090, address: 127.0.0.1, connect: {{sidecar_service: {{}}}}}}\n"
+    );
+    let entries = "{kind: proxy-defaults, name: global, config: {protocol: http}}\n---\n\
+                   {kind: service-router, name: api, routes: [{match: {http: {path_prefix: /v1}}, destination: {request_timeout: 1s}}]}\n";
+    fs::write(folder.path().join("services.yaml"), services).expect("a file");
+    fs::write(folder.path().join("entries.yaml"), entries).expect("a file");
+    let server = RunningServer::start(folder.path(), None, xds, Options::of(&consul::DIALECT));
+    let logs = tempfile::tempdir().expect("a folder");
+    let _envoy = RunningEnvoy(start_envoy_as("web-sidecar-proxy", &envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
+    server.reports(200, "is not sent: Envoy would reject it").await;
+    // Without its cluster, a route answers 503; the listener and the route table are there.
+    until("Envoy answers", async || answers(port, "/v1/a").await.is_some_and(|answer| answer.starts_with("HTTP/1.1 503")).then_some(())).await;
+    let rejected = server.events.timeline().into_iter().find(|dated| matches!(dated.event, Event::Rejected { .. }));
+    assert!(rejected.is_none(), "{rejected:?}");
+    let findings = server.ask("/api/v1/findings").await;
+    assert!(findings.contains("is not sent, because Envoy would reject it: no source provides the certificate `leaf:web:cert`"), "{findings}");
+    let envoys = server.ask("/api/v1/envoys").await;
+    assert!(envoys.contains("\"withheld\""), "{envoys}");
+    assert!(server.ask("/metrics").await.contains("chancery_resources_withheld{gateway=\"web-sidecar-proxy\""));
+    server.stop().await;
+}
+
+/// Returns the answer to a request, with its head.
+async fn answers(port: u16, path: &str) -> Option<String> {
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).await.ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.ok()?;
+    Some(answer)
 }

@@ -39,6 +39,14 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
                     };
                     let age = of["age_s"].as_u64().map(age).unwrap_or_default();
                     let _ = writeln!(out, "    {:<24} {state} {age:>4}  {}", short(kind), plain(detail));
+                    let mut add = |line: &str| writeln!(out, "{:30}{}", "", style.red(plain(line)));
+                    if let Some(place) = blamed_place(of) {
+                        let _ = add(&place);
+                    }
+                    let withheld: Vec<&str> = list(of, "withheld").iter().filter_map(Value::as_str).collect();
+                    if !withheld.is_empty() {
+                        let _ = add(&format!("not sent, because Envoy would reject it: {}", listed(&withheld)));
+                    }
                 }
                 let has = |kind: &str| envoy["types"].as_object().is_some_and(|types| types.keys().any(|known| short(known) == kind));
                 for kind in USUAL.into_iter().filter(|kind| !has(kind)) {
@@ -88,6 +96,23 @@ fn sync_state(of: &Value) -> (&'static str, &str) {
         _ if sent.is_empty() => ("NOT SENT", ""),
         _ => ("STALE", sent),
     }
+}
+
+/// The most names of resources in one line.
+const MOST_NAMES: usize = 5;
+
+/// The first names, and the number of the others.
+fn listed(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let shown = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+/// The place that caused the rejection of a type, as `FILE:LINE:COLUMN FIELD`.
+fn blamed_place(of: &Value) -> Option<String> {
+    let place = of["rejected"]["resources"].as_array()?.iter().find_map(|blamed| blamed["places"].get(0))?;
+    let field = place["field"].as_str().unwrap_or_default();
+    Some(format!("{}:{}:{} {field}", place["file"].as_str()?, place["line"], place["column"]).trim_end().to_owned())
 }
 
 /// A number of seconds in its largest unit.

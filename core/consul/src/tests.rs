@@ -445,7 +445,7 @@ fn listener_without_certificates_is_withheld() {
     assert!(encoding.served.iter().all(|of| !String::from_utf8_lossy(&of.resource.value).contains("<roots")));
     let withheld: Vec<_> = encoding.withheld.iter().filter(|of| of.service == Service::Listeners).collect();
     let [listener] = &withheld[..] else { panic!("{withheld:?}") };
-    assert_eq!(listener.broken[0].message, "no source gives the certificate `leaf:web:cert`");
+    assert_eq!(listener.broken[0].message, "no source provides the certificate `leaf:web:cert`");
     let as_text = encode(gateway.ir, None, &mut Emitted::new());
     assert!(as_text.withheld.is_empty(), "placeholders are shown where no certificates are asked for");
 }

@@ -18,14 +18,22 @@ use chancery_text::Node;
 /// The file of the installation that Contour comes with, below the ConfigMap's key.
 pub(super) const FILE: &str = "contour.yaml";
 
+/// The name of the ContourConfiguration in Contour's documentation.
+const USUAL_NAME: &str = "contour";
+
 /// The options with assumptions: a configuration in the input is Contour's, and several Gateways belong to the provisioner.
 pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Findings) -> Cow<'o, Options> {
-    if !given.assumes || given.controller.is_some() || names_configuration(given) {
+    if given.controller.is_some() || names_configuration(given) {
         return Cow::Borrowed(given);
     }
-    if let Some((object, flag)) = configuration(objects, &given.namespace) {
+    // A ContourConfiguration of the usual name counts for a server, too, which assumes nothing else.
+    let is_usual = |object: &Object| object.key.kind == Kind::ContourConfiguration.definition().name && object.key.name == USUAL_NAME;
+    if let Some((object, flag)) = configuration(objects, &given.namespace).filter(|(object, _)| given.assumes || is_usual(object)) {
         sink.report(notice(object, format!("no flag of Contour is given; `{flag}` is assumed, as the input contains this configuration")));
         return Cow::Owned(Options { arguments: given.arguments.iter().cloned().chain([flag.into()]).collect(), ..given.clone() });
+    }
+    if !given.assumes {
+        return Cow::Borrowed(given);
     }
     let gateways = gateways(objects);
     let is_served = |object: &Object| ["HTTPProxy", "Ingress"].contains(&object.key.kind.as_str());

@@ -182,8 +182,7 @@ fn offer(id: &Id, reading: &Reading<'_>, wanted: &DeliveryState, canary: bool) -
     let before = now.as_ref().and_then(|known| tries(known)).map(proxy);
     let is_still_there = |proxy: &Object| proxy.spec["connected"] == true && gateway_of(proxy) == Some(&*id.name);
     let before = before.filter(|before| reading.get(before).is_some_and(|proxy| is_still_there(&proxy)));
-    let two = if canary { reading.first(PROXY, BY_GATEWAY, &id.name, 2) } else { Vec::new() };
-    let first = before.or_else(|| two.first().map(|proxy| proxy.id.clone())).filter(|_| two.len() > 1);
+    let first = before.or_else(|| reading.first(PROXY, BY_GATEWAY, &id.name, 1).first().map(|proxy| proxy.id.clone())).filter(|_| canary);
     let spec = json!({"build": build, "tries": first.map(|proxy| proxy.name.to_string())});
     if now.is_some_and(|known| known.spec == spec) { Vec::new() } else { vec![Action::Apply(Object::new(id.clone(), spec))] }
 }
@@ -245,7 +244,7 @@ mod tests {
         assert_eq!((test.gateway("a").as_deref(), test.tries("one").as_deref()), (Some("two"), Some("b")));
         test.wanted.deregister(1, "c");
         test.runtime.event(Change::Custom(REGISTERED, Object::new(proxy("c"), Value::Null)));
-        assert_eq!((test.gateway("c"), test.tries("one")), (None, None), "one that is alone does not try for others");
+        assert_eq!((test.gateway("c"), test.tries("one")), (None, Some("b".to_owned())), "an Envoy that is alone tries, too: it may restart");
     }
 
     #[test]

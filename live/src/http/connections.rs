@@ -3,6 +3,7 @@
 
 use crate::Failure;
 use crate::connection_table::{ConnectionTable, Limits};
+use crate::log_limit::LogLimit;
 use crate::port::Port;
 use axum::Router;
 use hyper::server::conn::http1;
@@ -23,6 +24,9 @@ const LARGEST_HEAD: usize = 64 << 10;
 /// The most headers of a request.
 const MOST_HEADERS: usize = 100;
 
+/// Limits the lines about requests that cannot be read.
+static UNREADABLE: LogLimit = LogLimit::new();
+
 /// Serves until `stop`. Answers that were begun are finished first.
 ///
 /// # Errors
@@ -42,6 +46,7 @@ pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<boo
             continue;
         };
         let Some((place, closed)) = table.open(stream.peer_addr().ok()) else { continue };
+        let client = stream.peer_addr().ok().map(|address| address.to_string());
         // A socket works without this option, too.
         let _ = stream.set_nodelay(true);
         let mut http = http1::Builder::new();
@@ -55,7 +60,12 @@ pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<boo
         tokio::spawn(async move {
             tokio::select! {
                 // A client that breaks the protocol, or leaves, ends its own connection only.
-                _ = connection => {}
+                ended = connection => if let Err(error) = ended
+                    && (error.is_parse() || error.is_parse_too_large())
+                    && let Some(suppressed) = UNREADABLE.allow()
+                {
+                    tracing::warn!(client, suppressed, "a request over HTTP cannot be read: {error}");
+                },
                 // An error means that the client has sent a request, so its connection is not closed for others.
                 Ok(()) = closed => {}
             }

@@ -3,6 +3,7 @@
 //! A foreign page can make a browser send requests to this machine, and can give its own name our address. Such a request has a foreign name in
 //! `Host`, or an `Origin` that differs from `Host`.
 
+use crate::log_limit::LogLimit;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
@@ -10,6 +11,12 @@ use axum::response::{IntoResponse, Response};
 
 /// The most bytes of a request's body: no path needs one.
 const LARGEST_BODY: u64 = 64 << 10;
+
+/// The most bytes of a request's headers. The reader of a connection may take twice its limit before it refuses.
+const LARGEST_HEADERS: usize = 64 << 10;
+
+/// Limits the lines about refused requests.
+static REFUSED: LogLimit = LogLimit::new();
 
 /// The rules for requests.
 #[derive(Clone, Debug)]
@@ -23,7 +30,14 @@ pub struct Guard {
 /// Passes a request on, or refuses it.
 pub async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match refused(&guard, request.headers()) {
-        Some(refusal) => refusal.into_response(),
+        Some(refusal) => {
+            if matches!(refusal.0, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+                && let Some(suppressed) = REFUSED.allow()
+            {
+                tracing::warn!(path = request.uri().path(), suppressed, "a request is refused: {}", refusal.1.trim_end());
+            }
+            refusal.into_response()
+        }
         None => next.run(request).await,
     }
 }
@@ -33,6 +47,9 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
 }
 
 fn refused(guard: &Guard, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+    if headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>() > LARGEST_HEADERS {
+        return Some((StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers have more than 64 KiB\n"));
+    }
     let length = text(headers, header::CONTENT_LENGTH).map(str::parse::<u64>);
     if length.is_some_and(|length| length.is_ok_and(|length| length > LARGEST_BODY)) || headers.contains_key(header::TRANSFER_ENCODING) {
         return Some((StatusCode::PAYLOAD_TOO_LARGE, "requests have no body here\n"));
@@ -81,6 +98,7 @@ mod tests {
         assert_eq!(status(&local, &[(header::HOST, "localhost:1"), (header::ORIGIN, "http://evil.example")]), Some(403));
         let body = |length| status(&local, &[(header::HOST, "localhost:1"), (header::CONTENT_LENGTH, length)]);
         assert_eq!((body("10"), body("100000")), (None, Some(413)));
+        assert_eq!(status(&local, &[(header::HOST, "localhost:1"), (header::COOKIE, &"a".repeat(LARGEST_HEADERS))]), Some(431));
         let open = Guard { is_local: false, token: Some("abc".into()) };
         assert_eq!(status(&open, &[(header::HOST, "gateway:8877")]), Some(401));
         assert_eq!(status(&open, &[(header::HOST, "gateway:8877"), (header::AUTHORIZATION, "Bearer abd")]), Some(401));

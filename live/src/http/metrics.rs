@@ -61,6 +61,16 @@ pub async fn metrics(State(shared): State<Shared>) -> Response {
         let synced = u8::from(status.state == crate::event::SourceState::Synced);
         let _ = writeln!(out, "chancery_source_synced{{source=\"{}\",kind=\"{}\"}} {synced}", escaped(&status.source), escaped(&status.kind));
     }
+    head(&mut out, "chancery_resources_withheld", "gauge", "Resources that are not sent, because Envoy would reject them, by gateway and type.");
+    for gateway in shared.build().iter().flat_map(|build| &build.gateways) {
+        for (kind, names) in gateway.withheld_names() {
+            let _ = writeln!(out, "chancery_resources_withheld{{gateway=\"{}\",type=\"{}\"}} {}", escaped(&gateway.id), escaped(&kind), names.len());
+        }
+    }
+    head(&mut out, "chancery_gateway_held_back", "gauge", "Whether the newest configuration of a gateway is held back, because an Envoy rejects it.");
+    for (gateway, rollout) in shared.proxies.subscribe().borrow().iter().flat_map(|all| all.iter()) {
+        let _ = writeln!(out, "chancery_gateway_held_back{{gateway=\"{}\"}} {}", escaped(gateway), u8::from(rollout.held().is_some()));
+    }
     let clients = shared.clients.all();
     head(&mut out, "chancery_envoys", "gauge", "Envoys that are connected.");
     let _ = writeln!(out, "chancery_envoys {}", clients.len());

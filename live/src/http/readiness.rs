@@ -8,12 +8,14 @@
 
 use super::Shared;
 use crate::event::SourceState;
+use crate::proxies::Proxies;
 use crate::sources::Status;
 use crate::worker::build::Build;
 use crate::xds::clients::Clients;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
 
 /// The most lines of one kind.
 const MOST: usize = 10;
@@ -29,6 +31,7 @@ fn readiness(shared: &Shared) -> (StatusCode, Vec<String>) {
         Some(build) if build.stopped.is_empty() => {
             let mut lines = vec!["ready".to_owned()];
             lines.extend(degraded(&build, &shared.states.all(), &shared.clients));
+            lines.extend(held(&shared.proxies));
             (StatusCode::OK, lines)
         }
         Some(build) => (StatusCode::SERVICE_UNAVAILABLE, build.stopped.iter().map(|(id, why)| format!("{id} does not start: {why}")).collect()),
@@ -57,6 +60,16 @@ fn unsynced(names: &[String], states: &[Status]) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Names the gateways whose Envoys keep an earlier configuration, because one of them rejected the newest.
+fn held(proxies: &Proxies) -> Vec<String> {
+    let latest = proxies.subscribe().borrow().clone();
+    let held = latest.iter().flat_map(|all| all.iter()).filter_map(|(gateway, rollout)| Some((gateway, rollout.held()?)));
+    let line = |(gateway, (node, version)): (&Arc<str>, (&str, String))| {
+        format!("degraded: {gateway}: Envoys keep the configuration {version}, because the Envoy {node} rejected the newest")
+    };
+    held.take(MOST).map(line).collect()
 }
 
 fn degraded(build: &Build, states: &[Status], clients: &Clients) -> Vec<String> {

@@ -3,14 +3,15 @@
 
 use super::{Asked, Shared, installation};
 use crate::envoys::drift::text_of;
-use crate::worker::build::Build;
+use crate::findings::served_findings;
+use crate::worker::build::{Build, Gateway};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chancery_core::backend::envoy::v3::{Emitted, emit};
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::compilation::GatewayRef;
-use chancery_core::explain::{self, Snapshot, dump_config, dump_tree};
+use chancery_core::explain::{self, Finding, Snapshot, dump_config, dump_tree};
 use chancery_core::simulate::Request;
 use chancery_core::text::{Node, to_json};
 use serde_json::{Value, json};
@@ -85,8 +86,8 @@ pub fn resources(shared: &Shared, _: &Asked) -> Answer {
 pub fn findings(shared: &Shared, _: &Asked) -> Answer {
     let build = build(shared)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed());
-    let rejected = shared.clients.findings(&build.compilation.positions());
-    Ok(json!({ "diagnostics": value(&rejected.into_iter().chain(build.checked(now)).collect::<Vec<_>>())? }))
+    let all: Vec<Finding> = served_findings(&build, &shared.clients).into_iter().chain(build.checked(now)).collect();
+    Ok(json!({ "diagnostics": value(&all)? }))
 }
 
 pub fn ledger(shared: &Shared, _: &Asked) -> Answer {
@@ -121,8 +122,17 @@ pub fn ir(shared: &Shared, _: &Asked) -> Answer {
 }
 
 pub fn envoys(shared: &Shared, _: &Asked) -> Answer {
+    let build = shared.build();
     let row = |client: crate::xds::clients::Client| {
-        with(value(&client)?, [("event", json!("envoy")), ("state", json!("connected")), ("gateway", json!(client.gateway))])
+        let mut row = with(value(&client)?, [("event", json!("envoy")), ("state", json!("connected")), ("gateway", json!(client.gateway))])?;
+        let gateways = build.iter().flat_map(|build| &build.gateways).filter(|gateway| client.gateway.as_deref() == Some(&*gateway.id));
+        // Names of the resources that this Envoy should have, and that are not sent.
+        for (url, names) in gateways.flat_map(Gateway::withheld_names) {
+            if let Some(kind) = row["types"].get_mut(&url) {
+                kind["withheld"] = json!(names);
+            }
+        }
+        Ok(row)
     };
     let rows: Result<Vec<Value>, _> = shared.clients.all().into_iter().map(row).collect();
     Ok(json!({ "envoys": rows? }))

@@ -22,7 +22,7 @@ use chancery_core::compile::{Compiler, EmittedByGateway, compile};
 use chancery_core::diagnostic::{Diagnostic, Place as DiagnosticPlace, Policy, Severity, codes};
 use chancery_core::dialect::ingress::options::EXISTING_GATEWAY;
 use chancery_core::dialect::{self, ingress};
-use chancery_core::explain::{Finding, OriginView, findings, ledger, not_utf8};
+use chancery_core::explain::{Finding, OriginView, Positions, findings, ledger, not_utf8};
 use chancery_core::ir::SecretReference;
 use chancery_core::ir::appgw::Gateway as AppGateway;
 use chancery_core::resource::{Input, Inputs, ObjectId, Origin, SourceId};
@@ -51,6 +51,18 @@ pub struct Gateway {
     pub withheld: Vec<Withheld>,
     /// Names of the resources that changed, by the URL of the type.
     pub changed: BTreeMap<Arc<str>, Vec<Arc<str>>>,
+}
+
+impl Gateway {
+    /// Returns the names of the resources that are not sent, by the URL of their type.
+    #[must_use]
+    pub fn withheld_names(&self) -> BTreeMap<String, BTreeSet<&str>> {
+        let mut out: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for of in &self.withheld {
+            out.entry(of.service.type_url()).or_default().insert(&of.name);
+        }
+        out
+    }
 }
 
 /// One compile of all inputs.
@@ -340,6 +352,7 @@ impl Builder {
             indexes.insert((of.service, of.resource.name.to_string()), of.index);
             by_service.entry(of.service).or_default().push(of.resource);
         }
+        indexes.extend(withheld.iter().map(|of| ((of.service, of.name.to_string()), of.index)));
         let before = memory.snapshot.clone().unwrap_or_default();
         // A withheld resource keeps its last version.
         for of in withheld.iter().filter(|of| !of.in_part) {
@@ -486,17 +499,38 @@ impl Blame for Provenance {
         }
         out
     }
+
+    fn line_inside(&self, field: &Place, line: u32) -> Option<Place> {
+        let compilation = lock(&self.compilation).clone();
+        line_of_block(field, line, &compilation.positions())
+    }
+}
+
+/// Returns the place of a line, from 1, of a block scalar (`lua: |`) whose key is at this place.
+fn line_of_block(key: &Place, line: u32, positions: &Positions<'_>) -> Option<Place> {
+    let source = positions.source(&key.file)?;
+    let text_of = |line: u32| {
+        let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
+        positions.text(source).get(range.start as usize..range.end as usize)
+    };
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let header = text_of(key.line)?;
+    let is_block = header.split_whitespace().next_back().is_some_and(|end| end.starts_with('|'));
+    let inside = text_of(key.line.checked_add(line)?).filter(|text| is_block && indent(text) > indent(header))?;
+    Some(Place { line: key.line + line, column: indent(inside) as u32 + 1, ..key.clone() })
 }
 
 /// Returns the events of withheld resources, with the places that made them.
 #[must_use]
 pub fn withheld_events(gateway: &Gateway) -> Vec<crate::event::Event> {
-    let places =
-        |of: &Withheld| gateway.snapshot.blame.as_ref().map(|blame| blame.places(&of.service.type_url(), &of.name, None)).unwrap_or_default();
+    let places = |of: &Withheld| {
+        let blame = gateway.snapshot.blame.as_ref();
+        blame.map(|blame| blame.places(&of.service.type_url(), &of.name, of.field().as_deref())).unwrap_or_default()
+    };
     let event = |of: &Withheld| crate::event::Event::Withheld {
         r#type: of.service.type_url(),
         resource: of.name.to_string(),
-        message: of.broken.first().map(|broken| format!("{}: {}", broken.pointer, broken.message)).unwrap_or_default(),
+        message: of.reason(),
         places: places(of),
         gateway: gateway.id.to_string(),
     };

@@ -68,7 +68,10 @@ fn of_resource(type_url: &str, name: &str, message: &str, snapshot: &Snapshot, a
     }
     let found = [(Basis::Changed, places(&changed)), (Basis::Named, places(&named))].into_iter().find(|(_, places)| !places.is_empty());
     let whole = || (Basis::Made, snapshot.blame.as_ref().map(|blame| blame.places(type_url, name, None)).unwrap_or_default());
-    let (basis, places) = found.unwrap_or_else(whole);
+    let (basis, mut places) = found.unwrap_or_else(whole);
+    if let (Some(line), Some(blame)) = (script_line(message), &snapshot.blame) {
+        places.iter_mut().for_each(|place| *place = blame.line_inside(place, line).unwrap_or_else(|| place.clone()));
+    }
     Blamed { resource: name.to_owned(), basis, places }
 }
 
@@ -180,6 +183,12 @@ fn is_script(message: &str, text: &str) -> bool {
     !beginning.is_empty() && text.trim_start_matches('\n').starts_with(beginning)
 }
 
+/// Returns the line of a script that a message names, from 1: `[string "function envoy_on_request(handle)..."]:3: unexpected symbol`.
+fn script_line(message: &str) -> Option<u32> {
+    let (_, rest) = message.split_once("[string \"")?.1.split_once("\"]:")?;
+    rest.split(':').next()?.parse().ok()
+}
+
 /// Returns the fields that a failed validation names. Envoy writes one step for each message, from the outside to the inside:
 /// `ClusterValidationError.LoadAssignment: … caused by ClusterLoadAssignmentValidationError.Endpoints[0]`. The first message is the resource, or a
 /// message inside it that has its own type.
@@ -254,6 +263,7 @@ mod tests {
         let lua =
             "Error adding/updating listener(s) http: script load error: [string \"function envoy_on_request(handle)...\"]:2: '=' expected near 'bad'";
         assert_eq!(fields(lua), [format!("{filters}/http_filters/0/typed_config/source/inline_string")]);
+        assert_eq!((script_line(lua), script_line("no idea")), (Some(2), None));
         assert_eq!(fields("http: missing ): /a(b"), ["/filter_chains/0/regex"]);
         assert_eq!(fields("no idea"), [""; 0]);
     }

@@ -5,13 +5,10 @@
 use super::blame::{Blamed, blame};
 use super::message::Verdict;
 use super::snapshot::{Resources, Snapshot};
-use crate::event::{EnvoyState, Event, Events, Place};
+use crate::event::{EnvoyState, Event, Events};
 use crate::lock;
 use crate::log_limit::LogLimit;
 use crate::worker::metrics::Histogram;
-use chancery_core::diagnostic::codes;
-use chancery_core::explain::{Finding, Positions, RelatedView};
-use chancery_core::text::TextRange;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -141,6 +138,17 @@ impl AnswerCounts {
     }
 }
 
+/// A resource that Envoys reject now.
+#[derive(Clone, Debug)]
+pub struct RejectedNow {
+    /// The type and name of the resource, and the message of Envoy.
+    pub resource_and_message: String,
+    /// The resource with its places.
+    pub blamed: Blamed,
+    /// The node ids of the Envoys; at least one.
+    pub envoys: Vec<String>,
+}
+
 /// What Envoys reject now, by the name of the input that made it. Each sentence names the Envoy, the resource and the message.
 pub type Rejected = Arc<BTreeMap<String, String>>;
 
@@ -211,9 +219,9 @@ impl Clients {
         rejected.take(most).collect()
     }
 
-    /// Returns what Envoys reject now as findings. Envoys that reject the same resource for the same reason share one.
+    /// Returns what Envoys reject now. Envoys that reject the same resource for the same reason share one entry.
     #[must_use]
-    pub fn findings(&self, positions: &Positions<'_>) -> Vec<Finding> {
+    pub fn rejected_now(&self) -> Vec<RejectedNow> {
         let clients = lock(&self.clients);
         let rejected = |client: &Client| -> Vec<(Blamed, String)> {
             let all = client.types.iter().filter_map(|(kind, of)| Some((kind, of.rejected.as_ref()?)));
@@ -223,13 +231,13 @@ impl Clients {
             };
             all.flat_map(blamed).collect()
         };
-        let mut found: BTreeMap<String, (Blamed, Vec<&str>)> = BTreeMap::new();
+        let mut found: BTreeMap<String, (Blamed, Vec<String>)> = BTreeMap::new();
         for client in clients.values() {
             for (blamed, what) in rejected(client) {
-                found.entry(what).or_insert((blamed, Vec::new())).1.push(&client.node.id);
+                found.entry(what).or_insert((blamed, Vec::new())).1.push(client.node.id.clone());
             }
         }
-        found.into_iter().map(|(what, (blamed, envoys))| finding(&what, &blamed, &envoys, positions)).collect()
+        found.into_iter().map(|(resource_and_message, (blamed, envoys))| RejectedNow { resource_and_message, blamed, envoys }).collect()
     }
 
     /// Wakes the tasks that wait for changes of rejections.
@@ -369,39 +377,6 @@ impl Clients {
     }
 }
 
-/// A rejection as a finding, at the first blamed place.
-fn finding(what: &str, blamed: &Blamed, envoys: &[&str], positions: &Positions<'_>) -> Finding {
-    let who = match envoys {
-        [one] => format!("the Envoy {one} rejects"),
-        [one, ..] => format!("{} Envoys, {one} and others, reject", envoys.len()),
-        [] => "an Envoy rejects".to_owned(),
-    };
-    // The line as it is now: the input may have changed since the rejected version.
-    let span = |of: &Place| {
-        let source = positions.source(&of.file)?;
-        let line = positions.lines(source)?.line_range(of.line.checked_sub(1)?)?;
-        let text = positions.text(source).get(line.start as usize..line.end as usize)?;
-        let indent = (text.len() - text.trim_start().len()) as u32;
-        positions.span(source, TextRange::new(line.start + indent, line.start + indent + text.trim().len() as u32))
-    };
-    let related = |of: &Place| RelatedView { message: format!("{} {}", of.object, of.field).trim().to_owned(), span: span(of) };
-    let first = blamed.places.first();
-    let basis = first.map(|of| format!(" ({} {}: {})", of.object, of.field, blamed.basis.reason())).unwrap_or_default();
-    Finding {
-        code: codes::REFUSED_BY_ENVOY.name,
-        severity: "error",
-        dialect: None,
-        message: format!("{who} {what}{basis}"),
-        span: first.and_then(span),
-        path: first.map(|of| of.field.clone()),
-        resource: None,
-        object: None,
-        related: blamed.places.iter().skip(1).map(related).collect(),
-        help: None,
-        fix: None,
-    }
-}
-
 /// Describes a rejection in one line: the resource, the message, and the place that caused it.
 fn describe(rejection: &Rejection) -> String {
     let blamed = rejection.resources.first();
@@ -429,6 +404,7 @@ impl Drop for Connected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Place;
     use crate::xds::snapshot::Blame;
 
     struct OneInput;

@@ -120,6 +120,11 @@ fn changed_names(new: &Resources, old: &Resources) -> Vec<Arc<str>> {
 pub trait Blame: Send + Sync {
     /// Returns the places that made `field` of a resource, or the whole resource if that field has none.
     fn places(&self, type_url: &str, name: &str, field: Option<&str>) -> Vec<crate::event::Place>;
+
+    /// Returns the place of a line, from 1, of the text that this field contains; `None` if the text is not written line by line.
+    fn line_inside(&self, _field: &crate::event::Place, _line: u32) -> Option<crate::event::Place> {
+        None
+    }
 }
 
 /// The resources of a gateway.

@@ -10,7 +10,7 @@ use super::message::{assignments, route_tables, served_listeners, whole_listener
 use super::route::{route, route_configuration, virtual_host};
 use super::{Context, Emitted, Lookup, Options, bootstrap, cluster, endpoint, pb, secret, verbatim};
 use crate::Document;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -46,11 +46,30 @@ pub struct Served {
 pub struct Withheld {
     /// The service that would serve it.
     pub service: Service,
+    /// Its index in the list of [`Document::Resources`], and in the output map.
+    pub index: usize,
     pub name: Str,
     /// The broken rules, with places in [`Document::Resources`].
     pub broken: Vec<rules::Violation>,
     /// Whether only a route was left out and the rest is served.
     pub in_part: bool,
+}
+
+impl Withheld {
+    /// Returns the JSON pointer of the first broken field within the resource; `None` for the whole resource.
+    #[must_use]
+    pub fn field(&self) -> Option<String> {
+        let pointer = &self.broken.first()?.pointer;
+        // It starts with the list and the index.
+        pointer.splitn(4, '/').nth(3).map(|field| format!("/{field}"))
+    }
+
+    /// Says why Envoy would reject it.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let message = self.broken.first().map(|broken| broken.message.as_str()).unwrap_or_default();
+        self.field().map_or_else(|| String::from(message), |field| format!("{field}: {message}"))
+    }
 }
 
 /// The resources that a management server serves.
@@ -172,8 +191,12 @@ impl Encoder<'_> {
         let is_given = secrets.is_some();
         self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &named(&own.clusters, &mut held), is_given);
         self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints, is_given);
-        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held), is_given);
-        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &verbatim::filled(&own.routes, secrets), is_given);
+        let missing: BTreeSet<Str> = self.out.withheld.iter().filter(|of| of.service == Service::Clusters).map(|of| of.name.clone()).collect();
+        let accepting = |all: Vec<Arc<Tree>>| -> Vec<Arc<Tree>> {
+            all.into_iter().map(|of| verbatim::without_clusters(&of, &missing).map_or(of, Arc::new)).collect()
+        };
+        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &accepting(named(&own.listeners, &mut held)), is_given);
+        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &accepting(verbatim::filled(&own.routes, secrets)), is_given);
         let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).chain(verbatim::filled(&own.secrets, secrets)).collect();
         self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held, is_given);
     }
@@ -240,7 +263,7 @@ impl Encoder<'_> {
         }
         let at = |of: &rules::Violation| format!("/{}/{index}{within}{}", service.list(), of.pointer);
         let broken = broken.iter().map(|of| rules::Violation { pointer: at(of), ..of.clone() }).collect();
-        self.out.withheld.push(Withheld { service, name: name.into(), broken, in_part });
+        self.out.withheld.push(Withheld { service, index, name: name.into(), broken, in_part });
         true
     }
 

@@ -57,7 +57,9 @@ fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Ve
 /// Listeners as a bootstrap contains them: with their routes inline and their certificates by name.
 pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let clusters: BTreeSet<&str> = of.clusters.iter().map(|cluster| cluster.get("name").text()).collect();
-    let all_tables: Vec<(Str, Tree)> = of.routes.iter().map(|table| (table.get("name").str(), unchecked(table, &clusters))).collect();
+    // A table that Envoy requests may name clusters that do not exist; in a listener it must say so.
+    let unchecked = |table: &Arc<Tree>| unchecked(table, &|name| !clusters.contains(name)).unwrap_or_else(|| (**table).clone());
+    let all_tables: Vec<(Str, Tree)> = of.routes.iter().map(|table| (table.get("name").str(), unchecked(table))).collect();
     let tables: BTreeMap<&str, &Tree> = all_tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
     let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
     let held = held_secrets(of, cx);
@@ -207,11 +209,11 @@ fn first_placeholder(of: &Tree) -> Option<&str> {
     own.or_else(|| of.fields().iter().find_map(|(_, value)| first_placeholder(value))).or_else(|| of.items().iter().find_map(first_placeholder))
 }
 
-/// The violation of a resource whose certificate no source gives: a placeholder is not a certificate.
+/// The violation of a resource whose certificate no source provides: a placeholder is not a certificate.
 #[cfg(feature = "wire")]
 pub(super) fn missing_certificate<M: Describe>(of: &Tree) -> Option<rules::Violation> {
     let name = first_placeholder(of)?;
-    let message = format!("no source gives the certificate `{name}`");
+    let message = format!("no source provides the certificate `{name}`");
     Some(rules::Violation { pointer: String::new(), message_type: M::INFO.full_name, field: "", rule: "certificate", message })
 }
 
@@ -257,20 +259,44 @@ fn source(server: Option<&Str>) -> Tree {
     Tree::object([how, ("resource_api_version", "V3".into())])
 }
 
-/// A route table as a listener contains it. A table that Envoy requests may name clusters that do not exist; in a listener it must say so.
-fn unchecked(table: &Tree, clusters: &BTreeSet<&str>) -> Tree {
-    fn names_unknown(of: &Tree, clusters: &BTreeSet<&str>) -> bool {
-        let weighted = of.get("weighted_clusters").get("clusters").items().iter().map(|cluster| cluster.get("name").text());
-        let mut named = weighted.chain([of.get("route").get("cluster").text()]).filter(|name| !name.is_empty());
-        let is_here = named.any(|name| !clusters.contains(name));
-        let mut below = of.fields().iter().map(|(_, value)| value).chain(of.items());
-        is_here || below.any(|value| names_unknown(value, clusters))
+/// Returns a copy of a route table that tells Envoy to accept clusters that do not exist; `None` if the table names no missing cluster.
+fn unchecked(table: &Tree, is_missing: &dyn Fn(&str) -> bool) -> Option<Tree> {
+    if !names_cluster(table, is_missing) {
+        return None;
     }
     let mut out = table.clone();
-    if names_unknown(table, clusters) {
-        out.set("validate_clusters", Tree::from(false));
+    out.set("validate_clusters", Tree::from(false));
+    Some(out)
+}
+
+/// Whether routes at or below this value name such a cluster, as a target or as a mirror (Envoy `source/common/router/config_impl.cc`).
+fn names_cluster(of: &Tree, is_such: &dyn Fn(&str) -> bool) -> bool {
+    let weighted = of.get("weighted_clusters").get("clusters").items().iter().map(|cluster| cluster.get("name").text());
+    let mirrors = of.get("request_mirror_policies").items().iter().map(|mirror| mirror.get("cluster").text());
+    let mut named = weighted.chain(mirrors).chain([of.get("route").get("cluster").text()]).filter(|name| !name.is_empty());
+    named.any(is_such) || of.fields().iter().map(|(_, value)| value).chain(of.items()).any(|value| names_cluster(value, is_such))
+}
+
+/// Returns a resource whose route tables accept that these clusters are missing; `None` if nothing changes. Otherwise Envoy would reject the
+/// resource.
+#[cfg(feature = "wire")]
+pub(super) fn without_clusters(of: &Tree, missing: &BTreeSet<Str>) -> Option<Tree> {
+    fn accept(of: &mut Tree, is_missing: &dyn Fn(&str) -> bool) -> bool {
+        if of.find("virtual_hosts").is_some() {
+            return unchecked(of, is_missing).map(|table| *of = table).is_some();
+        }
+        let mut changed = false;
+        if let Plain::Object(fields) = &mut of.value {
+            fields.0.iter_mut().for_each(|(_, value)| changed |= accept(value, is_missing));
+        }
+        of.items_mut().iter_mut().for_each(|item| changed |= accept(item, is_missing));
+        changed
     }
-    out
+    if missing.is_empty() {
+        return None;
+    }
+    let mut out = of.clone();
+    accept(&mut out, &|name| missing.contains(name)).then_some(out)
 }
 
 /// Replaces references to route tables by the tables.

@@ -182,13 +182,15 @@ impl Reader {
         let kept = self.remove_left(files);
         let why_empty = || match files {
             0 => "it has no YAML, JSON or HCL files",
-            1 => "its file holds no resources of a controller",
-            _ => "none of its files holds resources of a controller",
+            1 => "its only file contains no resources",
+            _ => "none of its files contains resources",
         };
         let is_empty = self.read_at.is_empty() && self.is_emptiness_an_accident();
         if is_empty && !self.has_synced {
-            let detail = self.unreadable_summary().unwrap_or_else(|| why_empty().to_owned());
-            return self.set_state(SourceState::Empty, Some(format!("{detail}; nothing is served until it holds resources")));
+            let unreadable = self.unreadable_summary();
+            let state = if unreadable.is_some() { SourceState::Error } else { SourceState::Empty };
+            let detail = unreadable.unwrap_or_else(|| why_empty().to_owned());
+            return self.set_state(state, Some(format!("{detail}; nothing is served until it contains resources")));
         }
         self.set_synced();
         // The build has begun, so writing does not delay it.
@@ -520,7 +522,7 @@ fn broken_document(line: u32) -> String {
 }
 
 fn shown(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+    at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
 fn is_there(path: &Path) -> bool {

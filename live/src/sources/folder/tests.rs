@@ -350,7 +350,7 @@ fn folder_never_read_is_not_synced() {
     followed.until("it is empty", |out| out.is_in(SourceState::Empty));
     assert!(!followed.intake.is_synced());
     let (_, detail) = followed.state().expect("a state");
-    assert_eq!(detail, "its file holds no resources of a controller; nothing is served until it holds resources");
+    assert_eq!(detail, "its only file contains no resources; nothing is served until it contains resources");
     put(followed.path("mount/a.yaml"), "1");
     followed.until("it is read", |out| out.intake.is_synced());
     followed.is("it is read", &[("mount/a.yaml", "1")]);

@@ -1,0 +1,79 @@
+//! Makes findings from what happens when a build is served: Envoys reject resources, and the server does not send resources.
+//!
+//! Their places are places of the build that was served. The texts may have changed since, so each place is looked up again. Does not find the
+//! causes; see `xds::blame`.
+
+use crate::event::{Basis, Event, Place};
+use crate::worker::build::{Build, withheld_events};
+use crate::xds::clients::{Clients, RejectedNow};
+use chancery_core::compilation::Compilation;
+use chancery_core::diagnostic::codes;
+use chancery_core::explain::{Finding, Positions, RelatedView, ResourceRef, Span};
+use chancery_core::text::TextRange;
+
+/// The most resources that are reported as not sent.
+const MOST_WITHHELD: usize = 100;
+
+/// Returns what Envoys reject now, then what is not sent to them. Empty while every Envoy has all of the build.
+#[must_use]
+pub fn served_findings(build: &Build, clients: &Clients) -> Vec<Finding> {
+    let positions = build.compilation.positions();
+    let rejected = clients.rejected_now();
+    let mut out: Vec<Finding> = rejected.iter().map(|of| of_rejection(of, &build.compilation, &positions)).collect();
+    for event in build.gateways.iter().flat_map(withheld_events).take(MOST_WITHHELD) {
+        let Event::Withheld { r#type, resource, message, places, gateway } = event else { continue };
+        let kind = r#type.rsplit('.').next().unwrap_or(&r#type);
+        let message = format!("{kind} {resource} of {gateway} is not sent, because Envoy would reject it: {}", clients.events().scrubbed(&message));
+        out.push(finding(message, &places, &build.compilation, &positions));
+    }
+    out
+}
+
+fn of_rejection(of: &RejectedNow, compilation: &Compilation, positions: &Positions<'_>) -> Finding {
+    let who = match &of.envoys[..] {
+        [one] => format!("the Envoy {one} rejects"),
+        [one, ..] => format!("{} Envoys, {one} and others, reject", of.envoys.len()),
+        [] => "an Envoy rejects".to_owned(),
+    };
+    let reason = |place: &Place, basis: Basis| format!(" ({}: {})", named(place), basis.reason());
+    let basis = of.blamed.places.first().map(|place| reason(place, of.blamed.basis)).unwrap_or_default();
+    finding(format!("{who} {}{basis}", of.resource_and_message), &of.blamed.places, compilation, positions)
+}
+
+/// The object and the field of a place.
+fn named(place: &Place) -> String {
+    format!("{} {}", place.object, place.field).trim().to_owned()
+}
+
+/// A finding at the first place. The other places are related.
+fn finding(message: String, places: &[Place], compilation: &Compilation, positions: &Positions<'_>) -> Finding {
+    let first = places.first();
+    let is_its = |key: &ResourceRef| first.is_some_and(|place| !place.object.is_empty() && key.to_string() == place.object);
+    let object = compilation.objects.iter().map(|object| ResourceRef::from(&object.key)).find(is_its);
+    let related = |of: &Place| RelatedView { message: named(of), span: span(of, positions) };
+    Finding {
+        code: codes::REFUSED_BY_ENVOY.name,
+        severity: codes::REFUSED_BY_ENVOY.severity.name(),
+        dialect: None,
+        message,
+        span: first.and_then(|place| span(place, positions)),
+        path: first.map(|of| of.field.clone()).filter(|path| !path.is_empty()),
+        resource: object.clone(),
+        object,
+        related: places.iter().skip(1).map(related).collect(),
+        help: None,
+        fix: None,
+    }
+}
+
+/// The rest of the line from a place's column, in the present text.
+fn span(of: &Place, positions: &Positions<'_>) -> Option<Span> {
+    let source = positions.source(&of.file)?;
+    let line = positions.lines(source)?.line_range(of.line.checked_sub(1)?)?;
+    let text = positions.text(source).get(line.start as usize..line.end as usize)?;
+    let indent = text.len() - text.trim_start().len();
+    // Columns count characters. If the line became shorter, its whole text is the place.
+    let column = text.char_indices().map(|(at, _)| at).nth(of.column.saturating_sub(1) as usize);
+    let from = column.filter(|column| *column >= indent && *column < text.trim_end().len()).unwrap_or(indent) as u32;
+    positions.span(source, TextRange::new(line.start + from, line.start + text.trim_end().len() as u32))
+}
