@@ -1,6 +1,6 @@
 //! Makes findings from what happens when a build is served: Envoys reject resources, and the server does not send resources.
 //!
-//! Their places are places of the build that was served. The texts may have changed since, so each place is looked up again. Does not find the
+//! Their places are places of the build that was served. A file may have changed since, so each place is looked up again. Does not find the
 //! causes; see `xds::blame`.
 
 use crate::event::{Basis, Event, Place};
@@ -14,7 +14,7 @@ use chancery_core::text::TextRange;
 /// The most resources that are reported as not sent.
 const MOST_WITHHELD: usize = 100;
 
-/// Returns what Envoys reject now, then what is not sent to them. Empty while every Envoy has all of the build.
+/// Returns the resources that Envoys reject now, then the withheld resources. Empty while every Envoy has all of the build.
 #[must_use]
 pub fn served_findings(build: &Build, clients: &Clients) -> Vec<Finding> {
     let positions = build.compilation.positions();

@@ -6,7 +6,7 @@ mod process;
 #[path = "support/server.rs"]
 mod server;
 
-use chancery_core::compilation::{OptionValue, Options};
+use chancery_core::compilation::Options;
 use chancery_core::dialect::{ambassador, consul, contour};
 use chancery_live::event::{Basis, Event, Place};
 use chancery_tests::port::free;
@@ -178,15 +178,15 @@ async fn envoy_accepts_contours_own_listeners() {
     let proxy = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p, namespace: default}\n\
                  spec: {virtualhost: {fqdn: a.example.com}, routes: [{directResponsePolicy: {statusCode: 200}}]}\n";
     let settings = format!(
-        "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: c, namespace: projectcontour}}\n\
+        "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: contour, namespace: projectcontour}}\n\
                             spec: {{envoy: {{network: {{adminPort: {admin}}}, metrics: {{address: 127.0.0.1, port: {statistics}}}, \
                             health: {{address: 127.0.0.1, port: {statistics}}}, http: {{address: 127.0.0.1, port: {http}}}, \
                             https: {{address: 127.0.0.1, port: {https}}}}}}}\n"
     );
     fs::write(folder.path().join("proxy.yaml"), proxy).expect("a file");
     fs::write(folder.path().join("settings.yaml"), settings).expect("a file");
-    let flags = OptionValue::List(vec!["--contour-config-name=c".into()]);
-    let server = RunningServer::start(folder.path(), None, xds, Options::of(&contour::DIALECT).with("controller-arg", flags));
+    // A configuration of the usual name needs no flag.
+    let server = RunningServer::start(folder.path(), None, xds, Options::of(&contour::DIALECT));
     let logs = tempfile::tempdir().expect("a folder");
     let _envoy = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
     let accepted = |event: &Event| matches!(event, Event::Accepted { r#type, .. } if r#type.ends_with("Listener"));
@@ -234,7 +234,7 @@ async fn envoy_that_restarts_gets_what_it_accepted_last() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn envoy_accepts_routes_to_clusters_that_are_not_sent() {
+async fn envoy_accepts_routes_of_withheld_clusters() {
     let Some(envoy) = envoy() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let (xds, port) = (free(), free());
