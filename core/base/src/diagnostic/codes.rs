@@ -152,6 +152,7 @@ codes! {
     CONTRADICTORY_CONDITIONS = "contradictory-conditions", Warning, "No request meets all conditions of the route";
     LITERAL_PATTERN = "literal-pattern", Warning, "A pattern is matched literally";
     STAR_REPEATS_SLASH = "star-repeats-slash", Warning, "A path ends with a star that repeats the slash before it";
+    HEADER_AFTER_AUTHORIZATION = "header-after-authorization", Warning, "The authorization service does not receive a header that a route adds";
     UNREACHABLE_PREFLIGHT = "unreachable-preflight", Warning, "A CORS preflight request cannot reach the route that has the CORS policy";
     UNKNOWN_REWRITE_GROUP = "unknown-rewrite-group", Warning, "A rewrite names a group that its regular expression does not have";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "A rewrite joins two path segments or doubles a slash";

@@ -7,6 +7,7 @@
 //! The dialects report problems of single resources while they compile.
 
 mod annotation;
+mod authorization;
 mod certificate;
 mod class;
 mod clusters;
@@ -76,6 +77,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| port::check(whole)),
     (Scope::Gateway, |whole, _| clusters::check(whole)),
     (Scope::Gateway, |whole, _| header::check(whole)),
+    (Scope::Gateway, |whole, _| authorization::check(whole)),
     (Scope::Gateway, |whole, _| rejected::check(whole)),
     (Scope::Gateway, |whole, _| impossible::check(whole)),
     (Scope::Gateway, |whole, _| preflight::check(whole)),
