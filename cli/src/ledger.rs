@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// Runs it.
 pub fn run(args: &LedgerArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let given = input::given(&args.inputs.inputs, deployment)?;
-    let (mut compiler, mut compilation) = given.compile()?;
+    let (mut compiler, mut compilation) = given.compile_with_statuses()?;
     given.add_findings(&mut compilation, &mut compiler);
     let rows = ledger(&compilation, &compilation.positions());
     let inventory = annotation_inventory(&compilation, Target::EnvoyGateway);
@@ -51,6 +51,10 @@ fn table(rows: &[LedgerRow], style: &Style) -> String {
         let indent = if row.holder.is_some() { "  " } else { "" };
         let name = format!("{indent}{}", name(row));
         let _ = writeln!(out, "{} {name:<width$}  {}", style.dim(format!("{line:>6}")), sentence(row, style));
+        let is_in_use = ["emitted", "merged", "read"].contains(&row.state);
+        if let Some(status) = row.status_line().filter(|_| !is_in_use || !row.findings.is_empty()) {
+            let _ = writeln!(out, "         {}", style.dim(format!("status: {}", plain(&status))));
+        }
         findings(&mut out, row, style);
     }
     let mut totals = Vec::new();

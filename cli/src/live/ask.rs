@@ -29,7 +29,8 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
             for envoy in all {
                 let gateway = envoy["gateway"].as_str().unwrap_or("no gateway");
                 let agent = envoy["agent"].as_str().unwrap_or_default();
-                let streams = envoy["streams"].as_u64().filter(|streams| *streams > 1).map(|streams| format!(", {streams} streams")).unwrap_or_default();
+                let streams =
+                    envoy["streams"].as_u64().filter(|streams| *streams > 1).map(|streams| format!(", {streams} streams")).unwrap_or_default();
                 let id = style.bold(plain(envoy["id"].as_str().unwrap_or_default()));
                 let _ = writeln!(out, "{id} {} {}{streams}", plain(gateway), plain(agent));
                 for (kind, of) in envoy["types"].as_object().into_iter().flatten() {

@@ -6,6 +6,7 @@
 
 mod rebuilt;
 mod sentence;
+mod status;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ use chancery_text::Str;
 use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
 use rebuilt::RebuiltGateways;
+pub use status::StatusCondition;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LedgerRow {
@@ -61,6 +63,9 @@ pub struct LedgerRow {
     /// How many more errors and warnings there are than `findings` has.
     #[serde(skip_serializing_if = "is_none")]
     pub findings_more: usize,
+    /// The conditions that the controller writes to its status.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub status: Vec<StatusCondition>,
     /// The object whose annotation holds it.
     pub holder: Option<ResourceRef>,
     #[serde(flatten)]
@@ -135,6 +140,7 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
         }
     }
     add_findings(&mut all, compilation, positions);
+    status::add_statuses(&mut all, compilation);
     all
 }
 
@@ -525,6 +531,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         detail: None,
         findings: Vec::new(),
         findings_more: 0,
+        status: Vec::new(),
         holder: object.parent.and_then(|(holder, _)| name(holder)),
         span: positions.object(object.id),
     };

@@ -84,7 +84,7 @@ pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gate
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, ServiceShare, Step, graph, graph_of, story, why};
 pub use headline::{ServiceNames, parts_on_path, service_name, shares, story_path};
 pub use known_findings::KnownFindings;
-pub use ledger::{LedgerFinding, LedgerRow, ledger, ledger_of, rows_without_effect};
+pub use ledger::{LedgerFinding, LedgerRow, StatusCondition, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
 pub use made_by_line::{MadeByLine, made_by_line};

@@ -40,6 +40,31 @@ metadata: {name: web, namespace: default}
 spec: {ports: [{name: http, port: 80}]}
 ";
 
+#[test]
+fn row_has_conditions_of_status() {
+    let gateway = "---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw, namespace: default}
+spec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}, {name: tcp, port: 80, protocol: TCP}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: default}
+spec: {parentRefs: [{name: gw, sectionName: http}], rules: [{backendRefs: [{name: gone, port: 80}]}]}
+";
+    let options = Options::of(&chancery_envoy_gateway::DIALECT).with("missing", OptionValue::Text("error".into()));
+    let compilation = compile(&Inputs::one("input.yaml", gateway), &options, crate::testing::ALL);
+    assert_eq!(row(&compilation, "GatewayClass", "eg").status_line().as_deref(), Some("Accepted"));
+    assert_eq!(row(&compilation, "HTTPRoute", "shop").status_line().as_deref(), Some("Accepted, ResolvedRefs=False (BackendNotFound)"));
+    assert_eq!(row(&contour(SERVICE), "Service", "web").status_line(), None);
+}
+
 const SLICE: &str = "---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
