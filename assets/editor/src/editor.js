@@ -251,9 +251,9 @@ export class Editor {
 
   async #hover(view, position) {
     const line = view.state.doc.lineAt(position);
-    const told = JSON.parse(await this.calls.hover(this.current, line.number, position - line.from));
-    if (!told) return null;
-    const { found, makes } = told;
+    const hover = JSON.parse(await this.calls.hover(this.current, line.number, position - line.from));
+    if (!hover) return null;
+    const { found, makes } = hover;
     const doc = view.state.doc;
     return {
       pos: place(doc, found.line, found.column_utf16),

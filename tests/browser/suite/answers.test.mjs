@@ -25,14 +25,14 @@ describe("why not", () => {
     await load(page, { "shop.yaml": shadowed });
     await page.locator(".status", { hasText: "3 resources" }).waitFor();
     await clickLine(page, "prefix: /quote/");
-    await page.locator(".told").getByRole("button", { name: "Why not?" }).click();
+    await page.locator(".selection-panel").getByRole("button", { name: "Why not?" }).click();
     const sheet = page.locator(".sheet");
     await sheet.getByText("No simulated request reaches").waitFor();
     assert.match(await sheet.textContent(), /Mapping everything.*matches it first.*precedence: 10/s);
     await sheet.getByRole("button", { name: "set precedence: 11" }).click();
     await page.locator(".cm-line", { hasText: "precedence: 11" }).waitFor();
     await clickLine(page, "prefix: /quote/");
-    await page.locator(".told").getByRole("button", { name: "Why not?" }).click();
+    await page.locator(".selection-panel").getByRole("button", { name: "Why not?" }).click();
     await sheet.getByText("Requests reach it.").waitFor();
     await sheet.locator(".reach-request").first().click();
     await page.locator(".verdict.good", { hasText: "quote" }).waitFor();
@@ -144,7 +144,7 @@ describe("the first answer", () => {
     await page.locator(".box").first().waitFor();
     await page.locator(".asked-answer.good").waitFor();
     await page.locator(".status", { hasText: "loading the compiler" }).waitFor();
-    const seen = () => page.evaluate(() => [...document.querySelectorAll(".graph text, .asked-answer, .status-item:not(.grow), .told")].map((of) => of.textContent).sort());
+    const seen = () => page.evaluate(() => [...document.querySelectorAll(".graph text, .asked-answer, .status-item:not(.grow), .selection-panel")].map((of) => of.textContent).sort());
     const before = await seen();
     go();
     await page.locator(".status", { hasText: "compiled in" }).waitFor({ timeout: 60_000 });

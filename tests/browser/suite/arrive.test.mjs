@@ -45,10 +45,10 @@ describe("opening work", () => {
   test("paste replaces an unchanged example", async () => {
     const { page, errors, close } = await visit();
     await line(page, "prefix: /api/").click();
-    await page.locator(".told.held").waitFor();
+    await page.locator(".selection-panel.held").waitFor();
     await paste(page, proxy);
     await arrived(page, "Read as Contour: 2 resources.");
-    await page.locator(".told-hint").waitFor();
+    await page.locator(".selection-hint").waitFor();
     assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "contour");
     assert.match(await page.locator(".status").textContent(), /2 resources.*0 errors/);
     assert.equal(await page.locator(".graph.has-selection").count(), 0, "nothing recedes");

@@ -109,9 +109,9 @@ describe("several gateways", () => {
     for (let at = 0; at < "}]".length; at += 1) await page.keyboard.press("ArrowLeft");
     await page.keyboard.insertText(", timeouts: {request: 7s}");
     await page.locator(".verdict", { hasText: "Requests change" }).waitFor();
-    const told = await page.locator(".changes").first().textContent();
-    assert.match(told, /shop\/inner/);
-    assert.match(told, /shop\/outer/);
+    const changes = await page.locator(".changes").first().textContent();
+    assert.match(changes, /shop\/inner/);
+    assert.match(changes, /shop\/outer/);
     await close();
   });
 

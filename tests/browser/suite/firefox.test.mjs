@@ -31,7 +31,7 @@ describe("Firefox", { skip: existsSync(firefox) ? false : `there is no ${firefox
     await page.click("#tab-envoy");
     await page.waitForSelector(".row");
     await page.evaluate(() => document.querySelectorAll(".row")[3].click());
-    await page.waitForSelector(".row.lit, .told-title");
+    await page.waitForSelector(".row.lit, .selection-title");
     await page.click("#tab-findings");
     await page.waitForSelector(".chip.fix");
     await page.click(".chip.fix");

@@ -191,7 +191,7 @@ describe("graph overview", () => {
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const order = () => page.locator(".box").evaluateAll((boxes) => boxes.map((box) => [box.querySelector(".box-title").textContent, box.getBoundingClientRect().top]).sort((a, b) => a[1] - b[1]).map(([title]) => title).filter((title) => title.startsWith("/")));
     const before = await order();
-    await page.locator(".told-worst .fix").click();
+    await page.locator(".selection-worst .fix").click();
     await page.locator(".status", { hasText: "0 warnings" }).waitFor();
     await page.waitForFunction(() => document.querySelectorAll(".box-badge").length === 0);
     assert.deepEqual(await order(), before);
@@ -216,8 +216,8 @@ describe("playing a request", () => {
     const { page, errors, close } = await site.visit();
     await page.locator(".asked-answer.good").waitFor();
     await page.getByRole("button", { name: "Play", exact: true }).click();
-    const told = page.locator(".player-told");
-    await told.filter({ hasText: "Listener" }).waitFor();
+    const sentence = page.locator(".player-sentence");
+    await sentence.filter({ hasText: "Listener" }).waitFor();
     const number = async () => Number((await page.locator(".player-count").textContent()).split(" of ")[0]);
     assert.equal(await number(), 1);
     const at = () => page.locator(".dot").evaluate((dot) => dot.getBoundingClientRect().left);
@@ -227,7 +227,7 @@ describe("playing a request", () => {
     assert.equal(await number(), 1, "nothing moves by itself");
     await page.locator(".brand").click();
     for (let step = 0; step < 3; step += 1) await page.keyboard.press("ArrowRight");
-    await told.filter({ hasText: "prefix /cart/ matches" }).waitFor();
+    await sentence.filter({ hasText: "prefix /cart/ matches" }).waitFor();
     await page.locator(".cm-line.selected-line", { hasText: "cart" }).first().waitFor();
     assert.ok((await at()) > first, "the dot is at the rule");
     await page.keyboard.press("ArrowLeft");

@@ -33,7 +33,7 @@ describe("selection", () => {
   test("selected line highlights its parts in all views", async () => {
     const { page, close } = await visit();
     await clickLine(page, "weight: 10");
-    await page.locator(".told-title", { hasText: "spec.weight of Mapping cart-next" }).waitFor();
+    await page.locator(".selection-title", { hasText: "spec.weight of Mapping cart-next" }).waitFor();
     assert.ok((await page.locator(".box.lit").count()) >= 2);
     await page.click("#tab-routes");
     await page.locator("tr.route.lit", { hasText: "cart-next" }).first().waitFor();
@@ -42,7 +42,7 @@ describe("selection", () => {
     await page.click("#tab-ir");
     await page.locator(".row.lit").first().waitFor();
     await page.keyboard.press("Escape");
-    await page.locator(".told-hint").waitFor();
+    await page.locator(".selection-hint").waitFor();
     assert.deepEqual(await lit(page), []);
     await close();
   });
@@ -96,7 +96,7 @@ describe("selection", () => {
   test("three stages highlight the same selection", async () => {
     const { page, close } = await visit();
     await clickLine(page, "prefix: /api/");
-    await page.locator(".told.held").waitFor();
+    await page.locator(".selection-panel.held").waitFor();
     await page.click("#tab-ir");
     await page.click("text=Config → Intermediate → Envoy");
     for (const [stage, text] of [["Config", 'prefix"/api/"'], ["Intermediate", "path"], ["Envoy", 'prefix"/api/"']]) {

@@ -56,9 +56,9 @@ describe("a link", () => {
     await other.page.waitForFunction(() => location.hash === "");
     await other.close();
 
-    const told = await cli("open", link);
-    assert.match(told, /unknown-field/);
-    assert.match(told, /✓ GET http:\/\/shop.example.com\/api\/shared\/x api:8080, as \/x\n1 request kept, all as expected/);
+    const output = await cli("open", link);
+    assert.match(output, /unknown-field/);
+    assert.match(output, /✓ GET http:\/\/shop.example.com\/api\/shared\/x api:8080, as \/x\n1 request kept, all as expected/);
     const { outcome, route } = JSON.parse(await cli("route", "--format", "json", "http://shop.example.com/api/shared/x", link));
     assert.deepEqual([outcome, route.path], ["forward", "prefix /api/shared/"]);
   });

@@ -46,8 +46,8 @@ describe("in a window", () => {
     await close();
   });
 
-  for (const [button, told] of [["Undo all", "the file's text"], ["Save", "the saved text"]]) {
-    test(`Envoys receive ${told} after "${button}" within a moment of writing`, async () => {
+  for (const [button, state] of [["Undo all", "the file's text"], ["Save", "the saved text"]]) {
+    test(`Envoys receive ${state} after "${button}" within a moment of writing`, async () => {
       const { page, errors, close } = await site.open({ init: host });
       await page.locator(".status", { hasText: "2 resources" }).waitFor();
       await page.evaluate(async (button) => {

@@ -21,13 +21,13 @@ async function within(args, env, body) {
   }
 }
 
-for (const [what, payload, told] of [["garbage", "garbage", /contains no snapshot/], ["what a newer version packed", "99.abc", /was packed by a newer Chancery/]]) {
+for (const [what, payload, message] of [["garbage", "garbage", /contains no snapshot/], ["what a newer version packed", "99.abc", /was packed by a newer Chancery/]]) {
   test(`link opens after confirmation, ${what} is refused`, async () => {
     await within(() => [`chancery://open#snapshot=${payload}`], () => ({}), async (window) => {
       await until(async () => /Open this link/.test(await said(window, ".sheet")), "the window asks");
       await window.picture("link");
       await window.run("[...document.querySelectorAll('.sheet button')].find((it) => it.textContent.trim() === 'Open').click()");
-      await until(async () => told.test(await all(window)), "it says what is wrong with the link");
+      await until(async () => message.test(await all(window)), "it says what is wrong with the link");
       await until(async () => /(^|\D)[1-9]\d* resources/.test(await said(window, ".status")), "the earlier work stays");
     });
   });

@@ -33,7 +33,7 @@ test("folder shows findings until the file is fixed", async () => {
   try {
     assert.match(await said(window, ".live-strip"), /Folder.*up to date/);
     assert.match(await status(), /1 warning/);
-    assert.match(await said(window, ".told-worst"), /timout_ms/);
+    assert.match(await said(window, ".selection-worst"), /timout_ms/);
     await window.picture("folder");
     await choose(window, "live");
     await says(window, ".live-view", /timout_ms/, "the timeline has the first build");

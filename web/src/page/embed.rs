@@ -120,15 +120,15 @@ fn report_changes(app: App, given: StoredValue<Vec<SourceFile>>) {
 
 /// Reports the page's preferred height whenever it changes.
 fn report_size(app: App) {
-    let told = StoredValue::new(0);
+    let sent = StoredValue::new(0);
     Effect::new(move |_| {
         app.screen.view.track();
         if app.engine.generation.get() == 0 {
             return;
         }
         let measure = move || {
-            if let Some(height) = wanted_height().filter(|height| *height != told.get_value()) {
-                told.set_value(height);
+            if let Some(height) = wanted_height().filter(|height| *height != sent.get_value()) {
+                sent.set_value(height);
                 send("chancery:size", &[("height", height.into())]);
             }
         };

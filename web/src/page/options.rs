@@ -40,7 +40,7 @@ pub fn OptionsDialog(app: App) -> impl IntoView {
     let command = move || if flags().is_empty() { "chancery check FILE".to_string() } else { format!("chancery check {} FILE", flags()) };
     view! {
         <div class="options">
-            <p class="share-told">"Options of the controller and of Chancery. They are part of a shared link."</p>
+            <p class="dialog-text">"Options of the controller and of Chancery. They are part of a shared link."</p>
             {move || fields(true)}
             <details class="options-more"><summary>"All options"</summary>{move || fields(false)}</details>
             <p class="options-flags">"On the command line: " <code>{command}</code></p>

@@ -71,7 +71,7 @@ pub fn Overlays(app: App) -> impl IntoView {
 fn Link(app: App, url: String) -> impl IntoView {
     let size = url.len().div_ceil(1024);
     view! {
-        <p class="share-told">{format!("A link from outside this window contains exported work ({size} KB). Opening it compiles and shows the work; it runs nothing.")}</p>
+        <p class="dialog-text">{format!("A link from outside this window contains exported work ({size} KB). Opening it compiles and shows the work; it runs nothing.")}</p>
         <div class="share-row">
             <button class="button primary" on:click=move |_| app.open(url.clone())>"Open"</button>
             <button class="button" on:click=move |_| app.screen.overlay.set(None)>"Not now"</button>
@@ -108,7 +108,7 @@ fn Gallery(app: App) -> impl IntoView {
         view! {
             <button class="card" on:click=move |_| app.load_example(example)>
                 <span class="card-name">{example.name}</span>
-                <span class="card-told">{example.description()}</span>
+                <span class="card-summary">{example.description()}</span>
                 <span class="card-foot">{example.dialect} {findings.map(|findings| view! { <span class="card-findings">{findings}</span> })}</span>
             </button>
         }
@@ -125,7 +125,7 @@ fn Bring(app: App) -> impl IntoView {
                 <button class="button primary" on:click=move |_| crate::files::choose(app, false)>"Choose files"</button>
                 <button class="button" on:click=move |_| crate::files::choose(app, true)>"Choose a folder"</button>
             </div>
-            <p class="share-told">"Or drop files onto the page, or paste text into the editor. The page reads:"</p>
+            <p class="dialog-text">"Or drop files onto the page, or paste text into the editor. The page reads:"</p>
             <ul class="bring-list">
                 <li>"YAML and JSON of resources, also from " <code>"kubectl get -A -o yaml"</code> " and " <code>"helm template"</code></li>
                 <li>"zip archives and folders of such files"</li>
@@ -150,14 +150,14 @@ fn Sessions(app: App) -> impl IntoView {
             app.load(session.work.clone(), session.requests.clone());
             app.screen.overlay.set(None);
         };
-        view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-told">{summary}</span><span class="card-foot">{when}</span></button> }
+        view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-summary">{summary}</span><span class="card-foot">{when}</span></button> }
     };
     view! { <div class="gallery">{all.into_iter().map(card).collect_view()}</div> {nothing} }
 }
 
 #[component]
 fn Keys() -> impl IntoView {
-    let row = |(keys, told): &(&'static str, &'static str)| view! { <tr><th scope="row"><kbd>{*keys}</kbd></th><td>{*told}</td></tr> };
+    let row = |(keys, effect): &(&'static str, &'static str)| view! { <tr><th scope="row"><kbd>{*keys}</kbd></th><td>{*effect}</td></tr> };
     view! { <table class="keys"><tbody>{KEYS.iter().map(row).collect_view()}</tbody></table> }
 }
 

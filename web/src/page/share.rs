@@ -34,7 +34,7 @@ pub fn Share(app: App) -> impl IntoView {
     let save = move |_| shared.with_untracked(|shared| crate::bridge::save("chancery-snapshot.json", "application/json", &shared.file));
     view! {
         <div class="share">
-            <p class="share-told">{move || summary(app)}</p>
+            <p class="dialog-text">{move || summary(app)}</p>
             {move || secrets(shared, with_secrets)}
             <div class="share-row">
                 <input class="field grow share-link" type="text" readonly aria-label="Link" prop:value=link on:focus=whole />

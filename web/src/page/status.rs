@@ -57,7 +57,7 @@ fn read_as(compiled: &Compiled) -> String {
 #[component]
 pub fn Arrived(app: App) -> impl IntoView {
     let arrival = app.browser_storage.arrival;
-    let told = move |unread: &[String], cleared: bool| {
+    let describe = move |unread: &[String], cleared: bool| {
         if cleared {
             return "Everything was cleared.".to_string();
         }
@@ -76,7 +76,7 @@ pub fn Arrived(app: App) -> impl IntoView {
             });
             view! {
                 <p class="arrived" role="status">
-                    <span class="arrived-told">{move || words(&told(&of.unread, cleared))}</span>
+                    <span class="arrived-message">{move || words(&describe(&of.unread, cleared))}</span>
                     <button class="link" on:click=move |_| app.undo()>"Undo"</button>
                     {others}
                     <button class="quiet arrived-close" aria-label="Close this line" on:click=move |_| arrival.set(None)>"×"</button>

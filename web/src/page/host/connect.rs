@@ -10,16 +10,16 @@ use leptos::task::spawn_local;
 #[component]
 pub fn Connect(app: App) -> impl IntoView {
     move || match app.live.contexts.get() {
-        None => view! { <p class="share-told">"Reading the kubeconfig…"</p> }.into_any(),
+        None => view! { <p class="dialog-text">"Reading the kubeconfig…"</p> }.into_any(),
         Some(Err(why)) => view! {
             <p class="live-problem">{why}</p>
-            <p class="share-told">"The kubeconfig is the file that "<code>"KUBECONFIG"</code>" names, or "<code>"~/.kube/config"</code>". "
+            <p class="dialog-text">"The kubeconfig is the file that "<code>"KUBECONFIG"</code>" names, or "<code>"~/.kube/config"</code>". "
                 <button class="link" on:click=move |_| app.live.find_contexts()>"Read again"</button></p>
         }
         .into_any(),
         Some(Ok(contexts)) if contexts.is_empty() => view! { <p class="live-problem">"The kubeconfig has no contexts."</p> }.into_any(),
         Some(Ok(contexts)) => view! {
-            <p class="share-told">"Chancery only reads the cluster. This page never receives the values of Secrets."</p>
+            <p class="dialog-text">"Chancery only reads the cluster. This page never receives the values of Secrets."</p>
             <ul class="live-contexts">{contexts.into_iter().map(|context| view! { <Row app=app context=context /> }).collect_view()}</ul>
         }
         .into_any(),

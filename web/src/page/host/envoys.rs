@@ -172,13 +172,13 @@ fn How(of: Overview) -> impl IntoView {
         }
     };
     let certificate = |of: CertificateState| {
-        let (mark, told) = match of.days {
+        let (mark, message) = match of.days {
             Some(days) if days < 0 => ("error", "expired".to_owned()),
             Some(0) => ("warning", format!("expires within a day: {}", of.expires)),
             Some(days) => (if days < 14 { "warning" } else { "match" }, format!("expires in {}", counted(days as usize, "day"))),
             None => ("nothing", of.expires.clone()),
         };
-        view! { <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{of.names.join(", ")}</td><td>{told}</td><td class="live-muted">{of.kind}</td></tr> }
+        view! { <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{of.names.join(", ")}</td><td>{message}</td><td class="live-muted">{of.kind}</td></tr> }
     };
     view! {
         <p><span class=format!("mark {mark}") aria-hidden="true"></span>{format!(" Envoy {}, {}, running for {}{node}", of.version, of.state.to_lowercase(), lasting(of.uptime))}</p>
@@ -201,7 +201,7 @@ fn Statistics(of: Stats) -> impl IntoView {
 
 #[component]
 fn Drifted(app: App, drift: Drift) -> impl IntoView {
-    let (mark, told) = match drift.parts.len() {
+    let (mark, message) = match drift.parts.len() {
         0 if !drift.notes.is_empty() => ("warning", "No compared part differs.".to_owned()),
         0 => ("match", "No drift: the source, the served configuration and this Envoy's configuration are equal.".to_owned()),
         count => (
@@ -222,7 +222,7 @@ fn Drifted(app: App, drift: Drift) -> impl IntoView {
         }
     });
     view! {
-        <p role="status"><span class=format!("mark {mark}") aria-hidden="true"></span>" "{told} <span class="live-muted">{format!(" Gateway {}.", drift.gateway)}</span></p>
+        <p role="status"><span class=format!("mark {mark}") aria-hidden="true"></span>" "{message} <span class="live-muted">{format!(" Gateway {}.", drift.gateway)}</span></p>
         {drift.notes.into_iter().map(|note| view! { <p><span class="mark warning" aria-hidden="true"></span>" "{note}</p> }).collect_view()}
         {table}
         {(more > 0).then(|| view! { <p class="live-muted">{format!("and {more} more")}</p> })}

@@ -130,10 +130,10 @@ impl Live {
             listen(move |text| self.hear(&text), move |why| self.silence.set(why));
         }
         if self.host == Host::Window {
-            Effect::new(move |told: Option<u32>| {
+            Effect::new(move |before: Option<u32>| {
                 let is_folder = self.about.with(|about| about.kind == "folder");
                 let files = if is_folder { self.changed.with(|changed| changed.len() as u32) } else { 0 };
-                if told.unwrap_or_default() != files {
+                if before.unwrap_or_default() != files {
                     spawn_local(async move { drop(call::<serde_json::Value>(&Call::Unsaved { files }).await) });
                 }
                 files

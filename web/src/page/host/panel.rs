@@ -130,7 +130,7 @@ fn Timeline(app: App) -> impl IntoView {
             <li class="live-line">
                 <time>{time(line.happened.at_ms)}</time>
                 <span class=format!("mark {mark}") aria-hidden="true"></span>
-                <div class="live-told"><span>{text}</span> {compare} {more}</div>
+                <div class="live-message"><span>{text}</span> {compare} {more}</div>
             </li>
         }
     };
@@ -142,7 +142,7 @@ fn Timeline(app: App) -> impl IntoView {
     view! {
         <section aria-label="Events">
             <h2 class="live-head">"Events"</h2>
-            {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="share-told">"No events yet. Each change of the inputs appears here with its effects."</p> })}
+            {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="dialog-text">"No events yet. Each change of the inputs appears here with its effects."</p> })}
             <ul class="live-lines"><For each=news key=|line| line.number let:line>{row(line)}</For></ul>
         </section>
     }
@@ -223,13 +223,13 @@ fn Envoys(app: App) -> impl IntoView {
 #[component]
 fn OneEnvoy(app: App, envoy: Envoy) -> impl IntoView {
     let types = envoy.types.into_iter().map(|(kind, of)| {
-        let (mark, told) = match (&of.rejected, &of.accepted) {
+        let (mark, message) = match (&of.rejected, &of.accepted) {
             (Some(rejected), _) => ("error", format!("rejected: {}", rejected.message)),
             (None, Some(accepted)) if *accepted == of.sent => ("match", "accepted".into()),
             _ => ("notice", "sent".to_owned()),
         };
         let places: Vec<_> = of.rejected.into_iter().flat_map(|of| of.resources).flat_map(|of| of.places).map(|of| place(app, &of.file, of.line)).collect();
-        view! { <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{short(&kind).to_owned()}</td><td>{told} {places}</td></tr> }
+        view! { <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{short(&kind).to_owned()}</td><td>{message} {places}</td></tr> }
     });
     view! {
         <div class="live-envoy">

@@ -88,7 +88,7 @@ pub fn Files(app: App) -> impl IntoView {
     view! {
         <input class="live-input files-filter" node_ref=input placeholder="Filter by kind, namespace, name" aria-label="Filter files" on:keydown=first on:input=move |event| filter.set(event_target_value(&event)) />
         <ul class="files-list">{move || found().1.into_iter().map(row).collect_view()}</ul>
-        {move || { let (all, listed) = found(); (all > listed.len()).then(|| view! { <p class="share-told">{format!("{} of {all} are listed. Filter to find the others", listed.len())}</p> }) }}
-        {move || (found().0 == 0).then(|| view! { <p class="share-told">"No file name matches."</p> })}
+        {move || { let (all, listed) = found(); (all > listed.len()).then(|| view! { <p class="dialog-text">{format!("{} of {all} are listed. Filter to find the others", listed.len())}</p> }) }}
+        {move || (found().0 == 0).then(|| view! { <p class="dialog-text">"No file name matches."</p> })}
     }
 }

@@ -32,7 +32,7 @@ pub fn Real(app: App) -> impl IntoView {
 #[component]
 fn Both(sent: Sent) -> impl IntoView {
     let Sent { request, simulated, answer } = sent;
-    let (mark, told, real) = match answer {
+    let (mark, message, real) = match answer {
         Err(why) => ("error", why, None),
         Ok(answer) => {
             let mark = match answer.agrees {
@@ -53,7 +53,7 @@ fn Both(sent: Sent) -> impl IntoView {
         }
     });
     view! {
-        <p role="status"><span class=format!("mark {mark}") aria-hidden="true"></span>" "{told}</p>
+        <p role="status"><span class=format!("mark {mark}") aria-hidden="true"></span>" "{message}</p>
         <div class="real-sides">
             <section aria-label="Simulated"><h3 class="live-head">"Simulated"</h3><p>{format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)}</p><p>"The request "{simulated}</p></section>
             <section aria-label="Real response"><h3 class="live-head">"Real response"</h3>{real}</section>

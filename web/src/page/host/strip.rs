@@ -17,9 +17,9 @@ fn state(live: Live) -> (&'static str, String) {
     live.sources.with(|sources| {
         let of = |state: &str| sources.iter().filter(|source| source.state == state).count();
         let first = |state: &str| sources.iter().find(|source| source.state == state);
-        let told = |source: &super::message::Source| source.detail.clone().unwrap_or_else(|| format!("{} cannot be read", source.kind));
+        let describe = |source: &super::message::Source| source.detail.clone().unwrap_or_else(|| format!("{} cannot be read", source.kind));
         match (first("error"), first("forbidden"), of("synced")) {
-            (Some(error), ..) => ("error", told(error) + &since(live, error)),
+            (Some(error), ..) => ("error", describe(error) + &since(live, error)),
             (None, Some(_), _) => ("warning", format!("permission is missing for {}", counted(of("forbidden"), "kind"))),
             (None, None, 0) if sources.iter().any(|source| source.state == "missing" && source.kind == source.source) => {
                 ("error", sources.iter().find_map(|source| source.detail.clone()).unwrap_or_else(|| "it does not exist".into()))

@@ -90,7 +90,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     let against = if with.is_empty() { String::new() } else { format!(" Compared with {with}.") };
     let changes = requests.as_ref().map(|requests| requests.changes.len());
     let untried = requests.as_ref().is_some_and(|requests| requests.compared == 0 && !requests.limits.is_empty());
-    let (good, told) = match (changes, resources.is_empty(), envoy.is_empty()) {
+    let (good, summary) = match (changes, resources.is_empty(), envoy.is_empty()) {
         (_, true, true) if notes.is_empty() => (true, "Nothing differs.".to_string()),
         (_, true, true) => (true, "No compared part differs.".into()),
         (_, false, true) => (true, "Resources differ, but the gateway's configuration is the same.".into()),
@@ -100,7 +100,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
         (Some(ways), ..) => (false, format!("Requests change in {ways} ways.")),
         (None, ..) => (false, "The gateway's configuration changes.".into()),
     };
-    let (told, nothing) = (told + &against, resources.is_empty() && envoy.is_empty());
+    let (summary, nothing) = (summary + &against, resources.is_empty() && envoy.is_empty());
     let section = move |title: &'static str, changes: Vec<Change>| {
         (!changes.is_empty()).then(|| {
             let more = changes.len().saturating_sub(MOST);
@@ -114,7 +114,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
         })
     };
     view! {
-        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "=" } else { "≠" }}</span><span>{told}</span></p>
+        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "=" } else { "≠" }}</span><span>{summary}</span></p>
         {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
         {requests.filter(|_| !nothing).map(|requests| view! { <ChangedRequests app=app requests=requests /> })}
         {section("Resources", resources)}
@@ -144,19 +144,19 @@ fn ChangedRequests(app: App, requests: Requests) -> impl IntoView {
 fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
     let asked = witness(&change);
     let RequestChange { requests, differences, before, after, .. } = change;
-    let told = FieldChange {
+    let change = FieldChange {
         path: String::new(),
         before: Some(before.summary),
         after: Some(after.summary),
         before_from: None,
         after_from: after.origins.into_iter().find(|from| from.span.is_some()),
     };
-    let same = told.before == told.after;
+    let same = change.before == change.after;
     let one = |difference: Difference| {
         let Difference { what, before, after, before_from, after_from } = difference;
         view! { <OneField app=app field=FieldChange { path: what, before, after, before_from, after_from } /> }
     };
-    let source = line_of(app, told.after_from.clone());
+    let source = line_of(app, change.after_from.clone());
     let attempt = move |_| {
         app.requests.fill(asked.clone());
         app.screen.show(View::Try);
@@ -169,7 +169,7 @@ fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
                 <span class="stair-end">{source}<button class="chip" title="Try one of these requests" on:click=attempt>"Try"</button></span>
             </div>
             <div class="change-fields">
-                {(!same).then(|| view! { <OneField app=app field=told /> })}
+                {(!same).then(|| view! { <OneField app=app field=change /> })}
                 {differences.into_iter().take(MOST_FIELDS).map(one).collect_view()}
             </div>
         </li>

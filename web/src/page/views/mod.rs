@@ -48,7 +48,7 @@ fn Hint(app: App) -> impl IntoView {
         })
     };
     move || match worst() {
-        None => view! { <p class="told-hint">"Click a line, a route or a field to follow it from YAML to the gateway and back."</p> }.into_any(),
+        None => view! { <p class="selection-hint">"Click a line, a route or a field to follow it from YAML to the gateway and back."</p> }.into_any(),
         Some(finding) => {
             let message = finding.shown_message().to_string();
             let Finding { severity, span, fix, .. } = finding;
@@ -58,7 +58,7 @@ fn Hint(app: App) -> impl IntoView {
                 view! { <button class="chip fix" on:click=move |_| app.engine.fix(&fix)><span>{markdown::words(&label)}</span></button> }
             });
             view! {
-                <p class="told-hint told-worst">
+                <p class="selection-hint selection-worst">
                     <span class=format!("mark {severity}") role="img" aria-label=severity.clone()></span><span>{markdown::words(&message)}</span> {fix} {source}
                 </p>
             }
@@ -102,17 +102,17 @@ pub fn SelectionLine(app: App) -> impl IntoView {
             }
             let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
             view! {
-                <div class="told-head">
-                    <strong class="told-title" title=details.title.replace('`', "")>{markdown::words(&details.title)}</strong>
+                <div class="selection-head">
+                    <strong class="selection-title" title=details.title.replace('`', "")>{markdown::words(&details.title)}</strong>
                     {count.map(|count| view! { <button class="chip places" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
                     {spans.into_iter().take(4).map(|span| source(app, span)).collect_view()}
                     {why}
-                    <button class="quiet told-close" title="Clear the selection (Escape)" aria-label="Clear the selection" on:click=move |_| app.selection.release()>"×"</button>
+                    <button class="quiet selection-close" title="Clear the selection (Escape)" aria-label="Clear the selection" on:click=move |_| app.selection.release()>"×"</button>
                 </div>
-                {sentences.into_iter().take(3).map(|sentence| view! { <p class="told-sentence">{markdown::words(&sentence)}</p> }).collect_view()}
+                {sentences.into_iter().take(3).map(|sentence| view! { <p class="selection-sentence">{markdown::words(&sentence)}</p> }).collect_view()}
             }
             .into_any()
         }
     };
-    view! { <section class="told" class:held=move || app.selection.details.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
+    view! { <section class="selection-panel" class:held=move || app.selection.details.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
 }

@@ -55,7 +55,7 @@ fn PartRow(app: App, part: Contribution) -> impl IntoView {
     let Contribution { holds, summary, expected, actual, span } = part;
     let values = expected.map(|expected| {
         let actual = actual.map(|actual| view! { ", got " <code class="saw">{actual}</code> });
-        view! { <p class="reach-told">"expects " <code class="wanted">{expected}</code> {actual}</p> }
+        view! { <p class="reach-fact">"expects " <code class="wanted">{expected}</code> {actual}</p> }
     });
     view! {
         <li class="reach-case" class:good=holds>
@@ -98,7 +98,7 @@ fn CaseRow(app: App, case: ReachCase) -> impl IntoView {
             <span class="reach-mark" role="img" aria-label=if reached { "reached" } else { "not reached" }>{if reached { "✓" } else { "✗" }}</span>
             <div>
                 <p><code>{rule}</code> " " {attempt}</p>
-                {summary.into_iter().map(|sentence| view! { <p class="reach-told">{words(&sentence)}</p> }).collect_view()}
+                {summary.into_iter().map(|sentence| view! { <p class="reach-fact">{words(&sentence)}</p> }).collect_view()}
                 {go}
             </div>
         </li>

@@ -208,10 +208,10 @@ fn Kept(app: App) -> impl IntoView {
                 let request = request.clone();
                 move || requests.form.with(|form| *form == request)
             };
-            let told = verdict.map(|verdict| match verdict.holds {
-                true => view! { <span class="kept-told">{words(&verdict.now)}</span> }.into_any(),
+            let result = verdict.map(|verdict| match verdict.holds {
+                true => view! { <span class="kept-result">{words(&verdict.now)}</span> }.into_any(),
                 false => view! {
-                    <span class="kept-told"><span class="kept-now">{words(&verdict.now)}</span> <span class="kept-expected">{words(&format!("expected: {}", verdict.expected))}</span></span>
+                    <span class="kept-result"><span class="kept-now">{words(&verdict.now)}</span> <span class="kept-expected">{words(&format!("expected: {}", verdict.expected))}</span></span>
                     {verdict.ending.is_some().then(|| view! { <button class="chip" title="Expect this result from now on" on:click=move |_| requests.accept(at)>"Accept"</button> })}
                 }
                 .into_any(),
@@ -220,7 +220,7 @@ fn Kept(app: App) -> impl IntoView {
                 <li class=class class:chosen=chosen>
                     <span class="kept-mark" role="img" aria-label=word>{mark}</span>
                     <button class="kept-line" on:click=move |_| requests.fill(request.clone())>{label.clone()}</button>
-                    {told}
+                    {result}
                     <button class="quiet kept-forget" title="Remove" aria-label=format!("Remove {label}") on:click=move |_| requests.forget(at)>"×"</button>
                 </li>
             }
@@ -370,7 +370,7 @@ fn Stair(app: App, step: Step) -> impl IntoView {
         <li class="stair" class:lost=lost class:lit=lit>
             <div class="stair-head"><span class="stair-what">{what}</span>{title}</div>
             {(!tried.is_empty()).then(|| view! { <Losers app=app tried=tried /> })}
-            {facts.into_iter().map(|sentence| view! { <p class="stair-told">{words(&sentence)}</p> }).collect_view()}
+            {facts.into_iter().map(|sentence| view! { <p class="stair-fact">{words(&sentence)}</p> }).collect_view()}
             {(!sent.is_empty()).then(|| view! { <div class="sent">{sent.into_iter().map(sent_line).collect_view()}</div> })}
             {(!settings.is_empty()).then(|| view! {
                 <dl class="settings">{settings.into_iter().map(setting).collect_view()}</dl>

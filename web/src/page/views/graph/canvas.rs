@@ -127,7 +127,7 @@ struct Drawn {
     class: String,
     course: String,
     /// The meaning and the field.
-    told: String,
+    description: String,
     /// The share of requests, and its position.
     share: Option<u32>,
     at: (i32, i32),
@@ -164,7 +164,7 @@ impl Drawn {
                 line.effect.as_ref().map_or_else(|| line.relation.replace(' ', "-"), |effect| format!("call-{effect}"))
             ),
             course: line.course.clone(),
-            told: format!("{} {} {}{label}", from.title, line.relation, to.title),
+            description: format!("{} {} {}{label}", from.title, line.relation, to.title),
             share: line.share,
             at: line.share_at,
             width: format!("{:.1}", line.width),
@@ -227,7 +227,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         // The request on the screen decides a call that depends on conditions.
         let decision = move || board.decisions.with(|decisions| decisions.get(&called).copied().filter(|_| is_effect));
         let decided = move || board.decisions.with(|decisions| decisions.get(&named).copied().filter(|_| is_effect));
-        let told = move |label: String| {
+        let decide = move |label: String| {
             decided().filter(|_| label == "rules").map_or(label, |is_allowed| if is_allowed { "allow".into() } else { "deny".into() })
         };
         let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share}%")}</text> });
@@ -236,8 +236,8 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
             <g class="edge" class:lit=is_lit class:way=is_way class:denied=move || decision() == Some(false)>
                 <path class="reach" d=line.course.clone()></path>
                 <path class=line.class d=line.course marker-end="url(#arrow)" stroke-width=line.width></path>
-                <title>{line.told}</title>
-                {line.label.map(|(label, x, y)| view! { <text class="edge-label" class:effect=is_effect x=x y=y text-anchor="middle">{move || told(label.clone())}</text> })}
+                <title>{line.description}</title>
+                {line.label.map(|(label, x, y)| view! { <text class="edge-label" class:effect=is_effect x=x y=y text-anchor="middle">{move || decide(label.clone())}</text> })}
                 {share}
             </g>
         }
@@ -335,14 +335,14 @@ fn Box(frame: Frame, lit: Memo<HashSet<String>>, board: Board, choose: Callback<
         let (count, half) = badge(count);
         view! { <g class=format!("box-badge {class}")><rect x=frame.width - half - 1 y="-9" width=2 * half + 2 height="18" rx="9"></rect><text x=frame.width y="4" text-anchor="middle">{count}</text></g> }
     });
-    let told = if frame.folded { format!("{}: {}", frame.tip, "click to see each") } else { frame.tip.clone() };
+    let tip = if frame.folded { format!("{}: {}", frame.tip, "click to see each") } else { frame.tip.clone() };
     let chosen = frame.clone();
     let (title_y, text_x) = if compact { (frame.height / 2 + 4, 30) } else { (34, 34) };
     let third = if frame.reason.is_empty() { ("box-note", &frame.note) } else { ("box-reason", &frame.reason) };
     let third = (!third.1.is_empty() && !compact).then(|| view! { <text class=third.0 x=text_x y=50>{third.1.clone()}</text> });
     view! {
         <g class=class class:lit=is_lit class:way=is_way class:cursor=is_cursor transform=format!("translate({} {})", frame.x, frame.y) on:click=move |_| choose.run(chosen.clone())>
-            <title>{told}</title>
+            <title>{tip}</title>
             <rect class="box-frame" width=frame.width height=frame.height rx="6"></rect>
             <svg class="icon" x="9" y=if compact { (frame.height - 14) / 2 } else { 10 } width="14" height="14" viewBox="0 0 16 16"><path d=icon(&frame.kind)></path></svg>
             {(!compact).then(|| view! { <text class="box-caption" x=text_x y="18">{frame.caption.clone()}</text> })}

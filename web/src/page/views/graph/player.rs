@@ -33,7 +33,7 @@ pub fn Player(board: Board) -> impl IntoView {
             format!("{at}{} {}", stop.step.what, stop.step.name).trim_end().to_string()
         })
     };
-    let told = move || play.stop().map(|stop| words(&stop.sentence()));
+    let sentence = move || play.stop().map(|stop| words(&stop.sentence()));
     let count = move || format!("{} of {}", play.at.get().map_or(0, |at| at + 1), play.stops.with(Vec::len));
     let is_lost = move || play.stop().is_some_and(|stop| stop.step.lost);
     let run = move || if play.runs.get() { "Pause" } else { "Play" };
@@ -45,7 +45,7 @@ pub fn Player(board: Board) -> impl IntoView {
                     <button class="quiet player-run" on:click=move |_| play.toggle()>{run}</button>
                     <button class="quiet" title="Next step (→)" aria-label="Next step" on:click=move |_| play.step(true)>"›"</button>
                     <span class="player-count">{count}</span>
-                    <p class="player-told" class:lost=is_lost role="status"><strong>{name}</strong> " " {told}</p>
+                    <p class="player-sentence" class:lost=is_lost role="status"><strong>{name}</strong> " " {sentence}</p>
                     <button class="quiet" title="Close the player (Escape)" aria-label="Close the player" on:click=move |_| play.close()>"×"</button>
                 </div>
             }

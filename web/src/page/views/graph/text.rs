@@ -6,12 +6,12 @@ use leptos::prelude::*;
 
 /// The references of a box, one sentence each.
 fn onward(drawing: &Drawing, at: usize) -> Vec<String> {
-    let told = |line: &chancery_web::protocol::Line| {
+    let describe = |line: &chancery_web::protocol::Line| {
         let to = drawing.frames.get(line.to)?;
         let label = if line.label.is_empty() { String::new() } else { format!(" ({})", line.label) };
         Some(format!("{} {}{label}", line.relation, to.title))
     };
-    drawing.lines.iter().filter(|line| line.from == at).filter_map(told).collect()
+    drawing.lines.iter().filter(|line| line.from == at).filter_map(describe).collect()
 }
 
 /// The list as plain text.
