@@ -628,8 +628,8 @@ pub struct Line {
     pub relation: String,
     /// The field or the purpose.
     pub label: String,
-    /// The share of requests in percent. Missing if all requests follow the line.
-    pub share: Option<u32>,
+    /// The share of requests, with the name of its weight if there is room. Missing if all requests follow the line.
+    pub share: Option<String>,
     /// The stroke width.
     pub width: f64,
     /// The position of the share: the end of the text, on its baseline.

@@ -217,10 +217,12 @@ export class Editor {
     this.view.dispatch({ effects });
   }
 
-  // Moves the cursor; `focus` also focuses the editor.
+  // Moves the cursor; `focus` also focuses the editor. Without the focus, the line is shown from its start: its key says more than its end.
   go(line, column, focus) {
-    const at = place(this.view.state.doc, line, column);
-    this.view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+    const { doc } = this.view.state;
+    const at = place(doc, line, column);
+    const shown = focus ? at : doc.lineAt(at).from;
+    this.view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(shown, { y: "center" }) });
     if (focus) this.view.focus();
   }
 

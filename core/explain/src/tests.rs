@@ -180,6 +180,7 @@ fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
         at: None,
         terms: Box::default(),
         share: None,
+        weight: None,
     };
     Graph { nodes: nodes.iter().map(node).collect(), edges: edges.iter().map(edge).collect(), cycles: Vec::new(), ..Graph::default() }
 }
@@ -372,6 +373,8 @@ fn story_shows_one_rule_with_shares() {
     let shares: Vec<u32> = story.edges.iter().filter(|edge| edge.from == cart.id).filter_map(|edge| edge.share).collect();
     assert_eq!(shares.iter().sum::<u32>(), 100, "{shares:?}");
     assert!(shares.contains(&10) && shares.contains(&90), "{shares:?}");
+    let weights: Vec<_> = story.edges.iter().filter_map(|edge| Some((edge.share?, edge.weight.as_deref()))).collect();
+    assert!(weights.contains(&(10, Some("spec.weight"))) && weights.contains(&(90, None)), "{weights:?}");
     for maker in ["Mapping/cart/default", "Mapping/cart-next/default"] {
         assert!(cart.stands_for.iter().any(|id| id == maker), "{:?}", cart.stands_for);
         assert!(story.nodes.iter().all(|node| node.id != maker), "{maker} is shown as its rule");
@@ -435,11 +438,41 @@ fn picture_fits_width_with_closer_columns() {
     assert_eq!(titles(&drawn(Some(1))), titles(&wide), "a picture that cannot fit is not cut");
 }
 
+/// A picture without boxes whose lines have the share 90 and this weight.
+fn picture_of_shares(lines: &[(i32, i32)], weight: Option<&str>) -> picture::Picture {
+    let line = |(from, to): &(i32, i32)| picture::EdgePath {
+        from: 0,
+        to: 1,
+        edge: 0,
+        relation: Relation::Forwards,
+        label: String::new(),
+        share: Some(90),
+        weight: weight.map(Into::into),
+        cycle: false,
+        points: Vec::from([layout::Point { x: 0, y: *from }, layout::Point { x: 90, y: *to }]),
+    };
+    picture::Picture { threads: lines.iter().map(line).collect(), ..Default::default() }
+}
+
 #[test]
 fn share_is_written_next_to_line() {
-    let at = |from: i32, to: i32| picture::share_at(&[layout::Point { x: 0, y: from }, layout::Point { x: 90, y: to }]).y;
+    let at = |from: i32, to: i32| picture::share_labels(&picture_of_shares(&[(from, to)], None))[0].clone().expect("a place").at.y;
     assert!(at(0, 50) > 50, "the line comes from above");
     assert!(at(90, 50) < 50, "the line comes from below");
+}
+
+#[test]
+fn shares_of_one_box_do_not_overlap() {
+    let places: Vec<_> = picture::share_labels(&picture_of_shares(&[(0, 50), (0, 50)], None)).into_iter().flatten().map(|of| of.at).collect();
+    assert_eq!(places.len(), 2);
+    assert!((places[0].y - places[1].y).abs() >= 14, "{places:?}");
+}
+
+#[test]
+fn share_names_weight_if_there_is_room() {
+    let text = |weight| picture::share_labels(&picture_of_shares(&[(0, 50)], Some(weight)))[0].clone().expect("a place").text;
+    assert_eq!(text("spec.weight"), "weight 90%");
+    assert_eq!(text("spec.weight-of-a-long-name"), "90%");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::layout::Point;
-use chancery_core::explain::picture::{EdgePath, Frame as CoreFrame, PictureOptions, effects_at, line_width, picture, share_at, svg};
+use chancery_core::explain::picture::{EdgePath, Frame as CoreFrame, PictureOptions, ShareLabel, effects_at, line_width, picture, share_labels, svg};
 use chancery_core::explain::{Focus, Graph, GraphNode, Lineage, NodeKind, Relation, layout, story as overview_of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -110,17 +110,14 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, 
         warnings: frame.warnings,
         span: node.span.as_deref().map(span).or_else(|| makers.get(node.id.as_str()).cloned()),
     };
-    let line = |(thread, effect_at): (&EdgePath, Option<Point>)| Line {
+    let line = |((thread, effect_at), share): ((&EdgePath, Option<Point>), Option<ShareLabel>)| Line {
         from: thread.from,
         to: thread.to,
         relation: thread.relation.verb().into(),
         label: thread.label.clone(),
-        share: thread.share,
+        share: share.as_ref().map(|share| share.text.clone()),
         width: line_width(thread.share),
-        share_at: {
-            let at = share_at(&thread.points);
-            (at.x, at.y)
-        },
+        share_at: share.map(|share| (share.at.x, share.at.y)).unwrap_or_default(),
         effect: thread.relation.call_effect().map(Into::into),
         effect_at: effect_at.map(|at| (at.x, at.y)),
         cycle: thread.cycle,
@@ -132,7 +129,7 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, 
         supporting: picture.supporting,
         compact: picture.compact,
         frames: picture.frames.iter().zip(&graph.nodes).map(frame).collect(),
-        lines: picture.threads.iter().zip(effects_at(&picture)).map(line).collect(),
+        lines: picture.threads.iter().zip(effects_at(&picture)).zip(share_labels(&picture)).map(line).collect(),
         folded,
         kinds,
     }

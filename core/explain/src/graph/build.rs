@@ -11,8 +11,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::compilation::{CallEffect, CallEnd, Compilation, Options};
 use chancery_base::diagnostic::Severity;
-use chancery_base::resource::{ObjectId, Origin};
-use chancery_text::Str;
+use chancery_base::resource::{Object, ObjectId, Origin};
+use chancery_text::{NodeId, Str};
 use hashbrown::{HashMap, HashSet};
 
 /// Returns the graph of a compilation: each resource once, and the parts of each gateway. If there are several gateways, the ids of their parts
@@ -86,6 +86,18 @@ struct IndexedEdge {
     label: &'static str,
     at: Option<Box<OriginView>>,
     terms: Box<[String]>,
+    weight: Option<Str>,
+}
+
+/// Returns the field with the weight of a reference: inside the same object as the referring field, or inside the referring object itself.
+fn weight_field(object: &Object, referring: NodeId) -> Option<Str> {
+    let spans = &object.document.spans;
+    let is_weight = |field: &str| field.rsplit('.').next().is_some_and(|key| key.eq_ignore_ascii_case("weight"));
+    let weight_in = |parent: NodeId| {
+        let leaves = object.leaves(parent).into_iter().filter(|leaf| spans.get(*leaf).is_some_and(|span| span.parent == parent));
+        leaves.map(|leaf| object.path(leaf).to_string()).find(|field| is_weight(field))
+    };
+    weight_in(referring).or_else(|| weight_in(spans.get(referring)?.parent)).map(Str::from)
 }
 
 pub(super) struct Builder<'a> {
@@ -181,7 +193,7 @@ impl Builder<'_> {
 
     pub fn edge(&mut self, from: usize, to: usize, relation: Relation, label: &'static str, at: Option<Box<OriginView>>) {
         if from != to && self.drawn.insert((from, to, relation)) {
-            self.edges.push(IndexedEdge { from, to, relation, label, at, terms: Box::default() });
+            self.edges.push(IndexedEdge { from, to, relation, label, at, terms: Box::default(), weight: None });
         }
     }
 
@@ -320,9 +332,12 @@ impl Builder<'_> {
                     Some(at)
                 }
             };
+            let weight = reference.at.and_then(|origin| weight_field(self.compilation.objects.get(origin.object())?, origin.node()));
             let at = reference.at.map(|origin| Box::new(OriginView::of(origin, side, self.positions)));
             if let Some(to) = to {
+                let count = self.edges.len();
                 self.edge(from, to, Relation::Refers, reference.relation, at);
+                self.edges.iter_mut().skip(count).for_each(|edge| edge.weight.clone_from(&weight));
             }
         }
     }
@@ -346,7 +361,7 @@ impl Builder<'_> {
             replaced.insert((own, from));
             if from != to && self.drawn.insert((from, to, relation)) {
                 let at = rule.at.map(|origin| Box::new(OriginView::of(origin, side, self.positions)));
-                self.edges.push(IndexedEdge { from, to, relation, label: "", at, terms: rule.terms.into() });
+                self.edges.push(IndexedEdge { from, to, relation, label: "", at, terms: rule.terms.into(), weight: None });
             }
         }
         // A rule's reference to its caller would point back along the same way.
@@ -394,6 +409,7 @@ impl Builder<'_> {
                 at: edge.at,
                 terms: edge.terms,
                 share: None,
+                weight: edge.weight,
             })
             .collect();
         graph

@@ -223,6 +223,9 @@ pub struct Edge {
     /// In a story, the percentage of requests that follow this edge; `None` for all of them.
     #[serde(skip)]
     pub share: Option<u32>,
+    /// The field next to the referring field that holds its weight, as `spec.weight`.
+    #[serde(skip)]
+    pub weight: Option<Str>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]

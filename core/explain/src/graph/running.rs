@@ -58,6 +58,7 @@ impl Builder<'_> {
                 at: None,
                 terms: Box::default(),
                 share: None,
+                weight: None,
             });
         }
     }

@@ -504,6 +504,7 @@ impl<'a> StoryBuilder<'a> {
                     at: said.and_then(|edge| edge.at.clone()),
                     terms: said.map(|edge| edge.terms.clone()).unwrap_or_default(),
                     share: share.filter(|share| *share < 100),
+                    weight: said.and_then(|edge| edge.weight.clone()),
                 });
             }
         }

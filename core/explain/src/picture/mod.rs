@@ -16,7 +16,8 @@ pub use svg::{badge, line_width, svg};
 use super::layout::{Item, Layout, Link, Point, Spacing, layout};
 use super::{Graph, GraphNode, NodeKind, Relation};
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
@@ -64,6 +65,9 @@ pub struct EdgePath {
     /// The percentage of requests that follow this line; `None` for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<u32>,
+    /// The field with the weight that gives the share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<String>,
     /// Whether it is part of a cycle.
     pub cycle: bool,
     /// Its points; [`super::layout::curve`] draws through them.
@@ -166,10 +170,30 @@ fn threads(graph: &Graph, shown: Vec<usize>, ends: &[Option<(usize, usize)>]) ->
             true => of.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| of.label.into()),
             false => of.terms.join(", then "),
         };
+        let label = match (of.share, of.weight.as_deref()) {
+            (Some(share), Some(field)) => joined(&label, &format!("{share}% by {field}")),
+            (Some(share), None) => joined(&label, &format!("{share}%")),
+            (None, _) => label,
+        };
         let cycle = cycle.contains(&(of.from.as_str(), of.to.as_str()));
-        Some(EdgePath { from, to, edge, relation: of.relation, label, share: of.share, cycle, points: Vec::new() })
+        Some(EdgePath {
+            from,
+            to,
+            edge,
+            relation: of.relation,
+            label,
+            share: of.share,
+            weight: of.weight.as_ref().map(ToString::to_string),
+            cycle,
+            points: Vec::new(),
+        })
     };
     shown.into_iter().filter_map(thread).collect()
+}
+
+/// Joins two parts of a label.
+fn joined(first: &str, second: &str) -> String {
+    if first.is_empty() { second.into() } else { format!("{first}, {second}") }
 }
 
 /// Places boxes in columns from left to right.
@@ -205,12 +229,49 @@ fn column(node: &GraphNode, supporting: bool) -> Option<u32> {
     }
 }
 
-/// Returns the place of a line's share, at its end: on the side that the line does not come from.
+/// The share of a line, as text on the picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShareLabel {
+    pub text: String,
+    /// The end of the text, on its baseline.
+    pub at: Point,
+}
+
+/// The widest letter of a share, and the heights above and below its baseline.
+const SHARE_LETTER: i32 = 7;
+const SHARE_HEIGHT: (i32, i32) = (11, 3);
+
+/// Returns the share of each line that has one, with the name of the weight's field if there is room. A text that would cover another share or a
+/// box is left out.
 #[must_use]
-pub fn share_at(points: &[Point]) -> Point {
-    let end = points.last().copied().unwrap_or_default();
+pub fn share_labels(picture: &Picture) -> Vec<Option<ShareLabel>> {
+    let (above, below) = SHARE_HEIGHT;
+    let mut taken: Vec<(i32, i32, i32, i32)> = picture.frames.iter().map(|of| (of.x, of.y, of.x + of.width, of.y + of.height)).collect();
+    let label = |thread: &EdgePath| {
+        let short = format!("{}%", thread.share?);
+        let named = thread.weight.as_deref().and_then(|field| field.rsplit('.').next()).map(|field| format!("{field} {short}"));
+        let texts = named.into_iter().chain([short]);
+        let mut all = texts.flat_map(|text| share_places(&thread.points).into_iter().map(move |at| ShareLabel { text: text.clone(), at }));
+        let area = |of: &ShareLabel| (of.at.x - of.text.chars().count() as i32 * SHARE_LETTER, of.at.y - above, of.at.x, of.at.y + below);
+        let found = all.find(|of| {
+            let (left, top, right, bottom) = area(of);
+            left >= 0 && !taken.iter().any(|other| left < other.2 && right > other.0 && top < other.3 && bottom > other.1)
+        })?;
+        taken.push(area(&found));
+        Some(found)
+    };
+    picture.threads.iter().map(label).collect()
+}
+
+/// Returns the places for a line's share, best first: its end, on the side that the line does not come from; the other side; the end's curve.
+fn share_places(points: &[Point]) -> Vec<Point> {
+    let [.., before, end] = points else { return Vec::new() };
     let from_above = points.iter().rev().find(|point| point.y != end.y).is_some_and(|point| point.y < end.y);
-    Point { x: end.x - 12, y: if from_above { end.y + 14 } else { end.y - 6 } }
+    let (under, over) = (Point { x: end.x - 12, y: end.y + 14 }, Point { x: end.x - 12, y: end.y - 6 });
+    let (first, second) = if from_above { (under, over) } else { (over, under) };
+    let middle = Point { x: i32::midpoint(before.x, end.x), y: i32::midpoint(before.y, end.y) };
+    let start = Point { x: before.x + 40, y: if from_above { before.y + 14 } else { before.y - 6 } };
+    Vec::from([first, second, Point { y: middle.y - 6, ..middle }, Point { y: middle.y + 14, ..middle }, start])
 }
 
 /// The size of an effect's word.

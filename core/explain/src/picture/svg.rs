@@ -5,7 +5,7 @@
 //! Does not place boxes; see `layout`.
 
 use super::labels::{CAPTION, TEXT_AT, TITLE};
-use super::{EdgePath, Frame, Picture, effects_at, share_at};
+use super::{EdgePath, Frame, Picture, ShareLabel, effects_at, share_labels};
 use crate::layout::curve;
 use crate::{NodeKind, Relation};
 use alloc::format;
@@ -84,8 +84,8 @@ pub fn svg(picture: &Picture) -> String {
             y + 16
         );
     }
-    for (thread, effect_at) in picture.threads.iter().zip(effects_at(picture)) {
-        line(&mut out, picture, thread);
+    for ((thread, effect_at), share) in picture.threads.iter().zip(effects_at(picture)).zip(share_labels(picture)) {
+        line(&mut out, picture, thread, share.as_ref());
         if let (Some(effect), Some(at)) = (thread.relation.call_effect(), effect_at) {
             let _ = writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"{CAPTION}\">{effect}</text>", at.x, at.y);
         }
@@ -112,7 +112,7 @@ pub fn line_width(share: Option<u32>) -> f64 {
     share.map_or(1.3, |share| 1.2 + 2.8 * f64::from(share.min(100)) / 100.0)
 }
 
-fn line(out: &mut String, picture: &Picture, thread: &EdgePath) {
+fn line(out: &mut String, picture: &Picture, thread: &EdgePath, share: Option<&ShareLabel>) {
     let is_lost = |at: usize| picture.frames.get(at).is_some_and(|frame| frame.kind == NodeKind::Missing && !frame.assumed);
     let mut class = String::from(match thread.relation {
         Relation::Refers | Relation::Holds => "l refers",
@@ -140,9 +140,8 @@ fn line(out: &mut String, picture: &Picture, thread: &EdgePath) {
         curve(&thread.points),
         escaped(&said)
     );
-    if let Some(share) = thread.share.filter(|_| !thread.points.is_empty()) {
-        let at = share_at(&thread.points);
-        let _ = writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" font-size=\"{CAPTION}\" text-anchor=\"end\">{share}%</text>", at.x, at.y);
+    if let Some(ShareLabel { text, at }) = share {
+        let _ = writeln!(out, "<text class=\"s\" x=\"{}\" y=\"{}\" font-size=\"{CAPTION}\" text-anchor=\"end\">{}</text>", at.x, at.y, escaped(text));
     }
 }
 

@@ -90,7 +90,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     let against = if with.is_empty() { String::new() } else { format!(" Compared with {with}.") };
     let changes = requests.as_ref().map(|requests| requests.changes.len());
     let untried = requests.as_ref().is_some_and(|requests| requests.compared == 0 && !requests.limits.is_empty());
-    let (good, summary) = match (changes, resources.is_empty(), envoy.is_empty()) {
+    let (good, verdict) = match (changes, resources.is_empty(), envoy.is_empty()) {
         (_, true, true) if notes.is_empty() => (true, "Nothing differs.".to_string()),
         (_, true, true) => (true, "No compared part differs.".into()),
         (_, false, true) => (true, "Resources differ, but the gateway's configuration is the same.".into()),
@@ -100,7 +100,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
         (Some(ways), ..) => (false, format!("Requests change in {ways} ways.")),
         (None, ..) => (false, "The gateway's configuration changes.".into()),
     };
-    let (summary, nothing) = (summary + &against, resources.is_empty() && envoy.is_empty());
+    let (verdict, nothing) = (verdict + &against, resources.is_empty() && envoy.is_empty());
     let section = move |title: &'static str, changes: Vec<Change>| {
         (!changes.is_empty()).then(|| {
             let more = changes.len().saturating_sub(MOST);
@@ -114,7 +114,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
         })
     };
     view! {
-        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "=" } else { "≠" }}</span><span>{summary}</span></p>
+        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "=" } else { "≠" }}</span><span>{verdict}</span></p>
         {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
         {requests.filter(|_| !nothing).map(|requests| view! { <ChangedRequests app=app requests=requests /> })}
         {section("Resources", resources)}

@@ -129,7 +129,7 @@ struct Drawn {
     /// The meaning and the field.
     description: String,
     /// The share of requests, and its position.
-    share: Option<u32>,
+    share: Option<String>,
     at: (i32, i32),
     width: String,
     /// The field or the effect, if there is room for it, and the middle of its text.
@@ -165,7 +165,7 @@ impl Drawn {
             ),
             course: line.course.clone(),
             description: format!("{} {} {}{label}", from.title, line.relation, to.title),
-            share: line.share,
+            share: line.share.clone(),
             at: line.share_at,
             width: format!("{:.1}", line.width),
             label: label_of(line, from, to),
@@ -230,7 +230,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         let decide = move |label: String| {
             decided().filter(|_| label == "rules").map_or(label, |is_allowed| if is_allowed { "allow".into() } else { "deny".into() })
         };
-        let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share}%")}</text> });
+        let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{share}</text> });
         // The wide line is invisible and is easy to hit with the pointer.
         view! {
             <g class="edge" class:lit=is_lit class:way=is_way class:denied=move || decision() == Some(false)>
@@ -295,8 +295,8 @@ pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
                 </marker>
             </defs>
             <g transform=move || format!("scale({})", scale.get())>
-                {move || drawing.with(band)}
                 <Lines board=board lit=lit visible=visible />
+                {move || drawing.with(band)}
                 <Boxes board=board lit=lit visible=visible choose=choose />
                 <Dot board=board />
             </g>
