@@ -148,7 +148,7 @@ describe("graph overview", () => {
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const boxes = (await page.locator(".box .box-title").allTextContents()).sort();
     assert.deepEqual(boxes, ["/*", "/api/*", "/cart/*", "api:8080", "cart-next:8080", "cart:8080", "http", "shop", "web:80"]);
-    assert.deepEqual((await page.locator(".share").allTextContents()).sort(), ["10%", "90%"]);
+    assert.deepEqual((await page.locator(".share").allTextContents()).sort(), ["90%", "weight 10%"]);
     assert.equal(await page.locator(".asked-answer").textContent(), "90% cart:8080, 10% cart-next:8080, as /");
     assert.deepEqual((await page.locator(".box.way .box-title").allTextContents()).sort(), ["/cart/*", "cart-next:8080", "cart:8080", "http", "shop"]);
     await page.getByRole("button", { name: "Envoy parts" }).click();
@@ -173,7 +173,7 @@ describe("graph overview", () => {
   });
 
   for (const [example, shares, way] of [
-    ["envoy-gateway/shop", ["10%", "90%"], ["/cart*", "cart-next:8080", "cart:8080", "shop", "shop.example.com"]],
+    ["envoy-gateway/shop", ["10%", "weight 90%"], ["/cart*", "cart-next:8080", "cart:8080", "shop", "shop.example.com"]],
     ["ingress-nginx/shop", ["0%"], ["/api(/|$)(.*)", "api:8080", "nginx", "shop.example.com"]],
   ]) {
     test(`overview of ${example} lights the path of the request`, async () => {
