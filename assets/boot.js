@@ -22,7 +22,7 @@ const started = import("./chancery-page.js").then(({ default: init }) => init({ 
 // If the program does not load, the document is empty except for this message.
 started.catch(() => {
   const [message, again] = ["p", "button"].map((name) => document.createElement(name));
-  [message.className, again.className] = ["arrived", "button"];
+  [message.className, again.className] = ["arrived stopped", "button"];
   message.role = "alert";
   message.textContent = "This page could not be loaded.";
   again.textContent = "Try again";
