@@ -103,12 +103,12 @@ pub fn run(only: &[String]) -> ExitCode {
     });
     println!("\n=== what was tested, and how long it took");
     for (name, time, ended) in &table {
-        let told = match ended {
+        let outcome = match ended {
             Ended::Passed => "passed".to_string(),
             Ended::Skipped(why) => format!("skipped: {why}"),
             Ended::Failed(why) => format!("FAILED: {why}"),
         };
-        println!("{name:<12} {:>8}  {told}", show(*time));
+        println!("{name:<12} {:>8}  {outcome}", show(*time));
     }
     println!("{:<12} {:>8}  ({} run beside the others)", "all", show(start.elapsed()), BESIDE.join(", "));
     if table.iter().any(|(.., ended)| matches!(ended, Ended::Failed(_))) { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -21,7 +21,7 @@ pub struct StatusCondition {
     pub reason: Str,
 }
 
-/// The parts of a status that have conditions of their own: one for each parent, ancestor or listener.
+/// The parts of a status that have their own conditions: one for each parent, ancestor or listener.
 const PARTS: [&str; 3] = ["parents", "ancestors", "listeners"];
 
 /// A load balancer assigns addresses. Without a cluster there is none, so this reason says nothing about the input.
