@@ -9,7 +9,7 @@ use crate::worker::intake::Intake;
 use crate::worker::metrics::Metrics;
 use chancery_core::compilation::Options;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -27,6 +27,9 @@ pub struct Engine {
     worker: oneshot::Receiver<()>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
+
+/// How long the last build may take when the process ends.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The settings of an engine.
 pub struct Settings {
@@ -98,11 +101,15 @@ impl Engine {
         }
     }
 
-    /// Builds the remaining changes, and stops.
+    /// Builds the remaining changes, and stops. A build that takes longer than [`GRACE`] ends with the process.
     pub fn stop(&mut self) {
         self.intake.close();
         self.sources.abort_all();
-        if let Some(thread) = self.thread.take() {
+        let end = Instant::now() + GRACE;
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if let Some(thread) = self.thread.take().filter(|thread| thread.is_finished()) {
             // A worker that panicked has reported that itself.
             let _ = thread.join();
         }

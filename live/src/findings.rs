@@ -30,10 +30,11 @@ pub fn served_findings(build: &Build, clients: &Clients) -> Vec<Finding> {
 }
 
 fn of_rejection(of: &RejectedNow, compilation: &Compilation, positions: &Positions<'_>) -> Finding {
+    let (one_verb, verb) = if of.is_past { ("rejected", "rejected") } else { ("rejects", "reject") };
     let who = match &of.envoys[..] {
-        [one] => format!("the Envoy {one} rejects"),
-        [one, ..] => format!("{} Envoys, {one} and others, reject", of.envoys.len()),
-        [] => "an Envoy rejects".to_owned(),
+        [one] => format!("the Envoy {one} {one_verb}"),
+        [one, ..] => format!("{} Envoys, {one} and others, {verb}", of.envoys.len()),
+        [] => format!("an Envoy {one_verb}"),
     };
     let reason = |place: &Place, basis: Basis| format!(" ({}: {})", named(place), basis.reason());
     let basis = of.blamed.places.first().map(|place| reason(place, of.blamed.basis)).unwrap_or_default();

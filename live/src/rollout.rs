@@ -2,12 +2,13 @@
 //!
 //! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one
 //! goes to all Envoys when that Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any
-//! part, the others keep the good one until the next change; so does that Envoy itself after it has reconnected.
-//! Endpoints go to all Envoys at once. The caller passes the time in.
+//! part, the others keep the good one until the next change; so does that Envoy itself after it has reconnected. Later
+//! changes contain the good version of a rejected resource until the resource itself changes. Endpoints go to all
+//! Envoys at once. The caller passes the time in.
 
-use crate::xds::snapshot::Snapshot;
-use chancery_core::backend::envoy::v3::Service;
-use std::collections::BTreeSet;
+use crate::xds::snapshot::{Resources, Snapshot};
+use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,10 @@ struct Trial {
 pub struct Rollout {
     stable: Arc<Snapshot>,
     trial: Option<Trial>,
+    /// The newest snapshot as it was built.
+    offered: Arc<Snapshot>,
+    /// The versions that an Envoy rejected, by the URL of the type and the name.
+    rejected: BTreeMap<(Arc<str>, Arc<str>), Fingerprint>,
 }
 
 /// The result of a trial.
@@ -49,7 +54,7 @@ impl Rollout {
     /// Gives this snapshot to all Envoys.
     #[must_use]
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
-        Self { stable: snapshot, trial: None }
+        Self { stable: snapshot.clone(), trial: None, offered: snapshot, rejected: BTreeMap::new() }
     }
 
     /// Offers a new snapshot. `tries` is the node that tries it first. Returns whether any node gets another snapshot.
@@ -60,25 +65,49 @@ impl Rollout {
         }
         // No node is left to try it, so all nodes get it.
         let released = self.trial.as_ref().is_some_and(is_left) && self.release() == Change::Released;
-        if Arc::ptr_eq(&snapshot, self.newest()) || (self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty()) {
+        if Arc::ptr_eq(&snapshot, &self.offered) || (self.trial.is_some() && snapshot.changed_from(&self.offered).is_empty()) {
             // The snapshot that is tried or withheld is still the newest.
             return released;
         }
+        // A resource that changed is tried again.
+        self.rejected.retain(|(url, name), version| snapshot.get(url).and_then(|all| all.version(name)) == Some(*version));
+        let sent = self.without_rejected(&snapshot);
+        self.offered = snapshot;
         let endpoints = Service::Endpoints.type_url();
-        let is_configuration = snapshot.changed_from(&self.stable).keys().any(|url| **url != *endpoints);
+        let is_configuration = sent.changed_from(&self.stable).keys().any(|url| **url != *endpoints);
         match tries {
             Some(node) if is_configuration => {
-                self.trial = Some(Trial { snapshot, node: node.to_owned(), left: false, since: now, settled: BTreeSet::new(), rejected: false });
+                let node = node.to_owned();
+                self.trial = Some(Trial { snapshot: sent, node, left: false, since: now, settled: BTreeSet::new(), rejected: false });
             }
-            _ => *self = Self::new(snapshot),
+            _ => (self.stable, self.trial) = (sent, None),
         }
         true
     }
 
-    /// Returns the newest snapshot.
+    /// Returns a snapshot with the good versions of rejected resources. A resource without a good version is left out.
+    fn without_rejected(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
+        if self.rejected.is_empty() {
+            return snapshot.clone();
+        }
+        let mut out = Snapshot::clone(snapshot);
+        for (url, all) in snapshot.types() {
+            let good = |name: &Arc<str>| self.stable.get(url).and_then(|of| of.by_name.get(name)).cloned();
+            let one = |(name, of): (&Arc<str>, &Arc<Encoded>)| match self.rejected.contains_key(&(url.clone(), name.clone())) {
+                true => good(name),
+                false => Some(of.clone()),
+            };
+            if all.by_name.keys().any(|name| self.rejected.contains_key(&(url.clone(), name.clone()))) {
+                out.set(url.clone(), Arc::new(Resources::new(all.by_name.iter().filter_map(one))));
+            }
+        }
+        Arc::new(out)
+    }
+
+    /// Returns the newest snapshot as it was built.
     #[must_use]
     pub fn newest(&self) -> &Arc<Snapshot> {
-        self.trial.as_ref().map_or(&self.stable, |trial| &trial.snapshot)
+        &self.offered
     }
 
     /// Returns the snapshot of a node.
@@ -87,10 +116,10 @@ impl Rollout {
         self.trial.as_ref().filter(|trial| trial.node == node && !trial.left).map_or(&self.stable, |trial| &trial.snapshot)
     }
 
-    /// Returns the node that has rejected the newest snapshot, and the version that Envoys keep instead.
+    /// Whether Envoys keep earlier versions of resources, because one of them rejected the newest.
     #[must_use]
-    pub fn held(&self) -> Option<(&str, String)> {
-        self.trial.as_ref().filter(|trial| trial.rejected).map(|trial| (&*trial.node, self.stable.version()))
+    pub fn is_held(&self) -> bool {
+        !self.rejected.is_empty() || self.trial.as_ref().is_some_and(|trial| trial.rejected)
     }
 
     /// Returns until when this node must answer, if it tries a snapshot.
@@ -106,10 +135,18 @@ impl Rollout {
         if trial.rejected || trial.settled.len() < streams { Change::None } else { self.release() }
     }
 
-    /// Notes that a node has rejected a part of a snapshot.
-    pub fn rejected(&mut self, node: &str, of: &Arc<Snapshot>) -> Change {
+    /// Notes that a node has rejected resources of a snapshot.
+    pub fn rejected(&mut self, node: &str, of: &Arc<Snapshot>, url: &Arc<str>, names: &[Arc<str>]) -> Change {
         let Some(trial) = self.trial.as_mut().filter(|trial| trial.node == node && Arc::ptr_eq(&trial.snapshot, of)) else { return Change::None };
-        if std::mem::replace(&mut trial.rejected, true) { Change::None } else { Change::Held }
+        let is_first = !std::mem::replace(&mut trial.rejected, true);
+        for name in names {
+            let version = |of: &Snapshot| of.get(url).and_then(|all| all.version(name));
+            // Without another version, nothing can be sent instead.
+            if let Some(version) = version(of).filter(|rejected| version(&self.stable) != Some(*rejected)) {
+                self.rejected.insert((url.clone(), name.clone()), version);
+            }
+        }
+        if is_first { Change::Held } else { Change::None }
     }
 
     /// Ends the trial of a node, if its time is over.
@@ -143,6 +180,10 @@ mod tests {
         Arc::new(out)
     }
 
+    fn reject(rollout: &mut Rollout, node: &str, of: &Arc<Snapshot>) -> Change {
+        rollout.rejected(node, of, &Service::Clusters.type_url().into(), &["a".into()])
+    }
+
     #[test]
     fn rollout_releases_change_after_trial() {
         let now = Instant::now();
@@ -162,13 +203,13 @@ mod tests {
         let (good, bad, fixed) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"), snapshot(Service::Clusters, "3"));
         let mut rollout = Rollout::new(good.clone());
         rollout.offer(bad.clone(), Some("a"), now);
-        assert_eq!(rollout.rejected("a", &bad), Change::Held);
+        assert_eq!(reject(&mut rollout, "a", &bad), Change::Held);
         assert_eq!(rollout.settled("a", 1, &bad, 1), Change::None);
         assert_eq!(rollout.give_up("a", now + PATIENCE * 2), Change::None, "time does not release it");
         assert!(Arc::ptr_eq(rollout.of("b"), &good) && rollout.deadline("a").is_none());
-        assert!(Arc::ptr_eq(rollout.of("a"), &bad) && rollout.held().is_some_and(|(node, _)| node == "a"));
+        assert!(Arc::ptr_eq(rollout.of("a"), &bad) && rollout.is_held());
         rollout.offer(fixed.clone(), Some("a"), now);
-        assert_eq!((rollout.settled("a", 1, &fixed, 1), rollout.held()), (Change::Released, None));
+        assert_eq!((rollout.settled("a", 1, &fixed, 1), rollout.is_held()), (Change::Released, false));
     }
 
     #[test]
@@ -177,11 +218,41 @@ mod tests {
         let (good, bad) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
         let mut rollout = Rollout::new(good.clone());
         rollout.offer(bad.clone(), Some("a"), now);
-        rollout.rejected("a", &bad);
+        reject(&mut rollout, "a", &bad);
         rollout.offer(bad.clone(), None, now);
         rollout.offer(bad, Some("a"), now);
         assert!(Arc::ptr_eq(rollout.of("a"), &good), "it would start without a configuration");
-        assert!(rollout.held().is_some());
+        assert!(rollout.is_held());
+    }
+
+    #[test]
+    fn later_changes_keep_good_version_of_rejected_resource() {
+        let now = Instant::now();
+        let with_endpoints = |content: &str, endpoints: &str| {
+            let mut out = Snapshot::clone(&snapshot(Service::Clusters, content));
+            out.set(
+                Service::Endpoints.type_url(),
+                snapshot(Service::Endpoints, endpoints).get(&Service::Endpoints.type_url()).expect("a type").clone(),
+            );
+            Arc::new(out)
+        };
+        let content = |of: &Snapshot, service: Service| {
+            let all = of.get(&service.type_url()).expect("a type");
+            all.by_name.get("a").map(|of| String::from_utf8_lossy(&of.value).into_owned())
+        };
+        let mut rollout = Rollout::new(with_endpoints("good", "1"));
+        let bad = with_endpoints("bad", "1");
+        rollout.offer(bad.clone(), Some("a"), now);
+        reject(&mut rollout, "a", &bad);
+        rollout.offer(with_endpoints("bad", "2"), Some("a"), now);
+        for node in ["a", "b"] {
+            let of = rollout.of(node);
+            assert_eq!((content(of, Service::Clusters).as_deref(), content(of, Service::Endpoints).as_deref()), (Some("good"), Some("2")), "{node}");
+        }
+        assert!(rollout.is_held());
+        rollout.offer(with_endpoints("fixed", "2"), Some("a"), now);
+        assert_eq!(content(rollout.of("a"), Service::Clusters).as_deref(), Some("fixed"));
+        assert!(!rollout.is_held());
     }
 
     #[test]

@@ -180,7 +180,7 @@ pub async fn serve(
     let (written, applied) = (builds.clone(), builds.clone());
     let (mut listeners, ports) = ports::bind(servers, &events).await?;
     let certificates = tls.clone();
-    let publish = publisher(proxies.clone(), latest, events.clone(), ports);
+    let publish = publisher(proxies.clone(), clients.clone(), latest, events.clone(), ports);
     let tokens = crate::sources::tokens(&sources);
     let mut engine = Engine::start(settings, sources, publish)?;
     let shared = http::Shared {
@@ -332,6 +332,7 @@ fn listeners(build: &Build) -> BTreeMap<Arc<str>, usize> {
 /// Returns the function that publishes builds: first to Envoys, then to all others.
 pub(crate) fn publisher(
     proxies: Proxies,
+    clients: Clients,
     latest: watch::Sender<Option<Arc<Build>>>,
     events: Events,
     mut ports: Ports,
@@ -346,7 +347,9 @@ pub(crate) fn publisher(
         let before = std::mem::replace(&mut had, has);
         events.hold_back(build.compilation.redactor());
         ports.make_room(build);
-        proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
+        let newest: BTreeMap<Arc<str>, Arc<Snapshot>> = build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect();
+        clients.forget_replaced(&newest);
+        proxies.publish(newest);
         latest.send_replace(Some(build.clone()));
         events.publish(reporter.event(build));
         for (gateway, listeners) in before.into_iter().filter(|(_, listeners)| *listeners > 0) {

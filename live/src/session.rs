@@ -59,10 +59,12 @@ impl Session {
         let proxies = Proxies::new(false, events.clone());
         let (latest, builds) = watch::channel(None);
         let tokens = crate::sources::tokens(&sources);
-        let engine = Engine::start(settings, sources, publisher(proxies.clone(), latest, events.clone(), Ports::default()))?;
+        let clients = Clients::new(events.clone());
+        let publish = publisher(proxies.clone(), clients.clone(), latest, events.clone(), Ports::default());
+        let engine = Engine::start(settings, sources, publish)?;
         let (alive, ended) = oneshot::channel();
         let session = Self {
-            clients: Clients::new(events.clone()),
+            clients,
             states: engine.states.clone(),
             intake: engine.intake.clone(),
             events,

@@ -10,7 +10,7 @@ use chancery_core::compilation::Options;
 use chancery_core::dialect::{ambassador, consul, contour};
 use chancery_live::event::{Basis, Event, Place};
 use chancery_tests::port::free;
-use process::{Load, echo, envoy, start_envoy, start_envoy_as};
+use process::{Load, echo, envoy, get, start_envoy, start_envoy_as};
 use server::{HOST, RunningEnvoy, RunningServer, has_traffic, listener, mapping, until};
 use std::fs;
 use std::time::Duration;
@@ -221,12 +221,20 @@ async fn envoy_that_restarts_gets_what_it_accepted_last() {
     // A port that is taken: Envoy rejects the listener.
     let rejected = listener(taken.local_addr().expect("an address").port()).replace("name: http", "name: taken");
     fs::write(folder.path().join("taken.yaml"), rejected).expect("a file");
-    server.reports(200, "because the Envoy edge rejected the newest").await;
+    const HELD: &str = "default/default: Envoys keep the last accepted version of rejected resources";
+    server.reports(200, HELD).await;
+    // A later edit is sent, without the rejected resource.
+    fs::write(folder.path().join("later.yaml"), mapping(upstream).replace("stay", "later")).expect("a file");
+    until("the later edit is served", async || get(port, "/later/x").await).await;
+    server.reports(200, "degraded: the Envoy edge rejected Listener taken").await;
     drop(running);
     until("it is gone", async || (!server.ask("/api/v1/envoys").await.contains("edge")).then_some(())).await;
     let _running = RunningEnvoy(start_envoy(&envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
     has_traffic(port).await;
-    server.reports(200, "because the Envoy edge rejected the newest").await;
+    until("the later edit is served", async || get(port, "/later/x").await).await;
+    server.reports(200, HELD).await;
+    let findings = server.ask("/api/v1/findings").await;
+    assert!(findings.contains("the Envoy edge rejected Listener taken"), "{findings}");
     assert!(server.ask("/metrics").await.contains("chancery_gateway_held_back{gateway=\"default/default\"} 1"));
     fs::remove_file(folder.path().join("taken.yaml")).expect("a file");
     server.is_well().await;
@@ -251,7 +259,7 @@ async fn envoy_accepts_routes_of_withheld_clusters() {
     let server = RunningServer::start(folder.path(), None, xds, Options::of(&consul::DIALECT));
     let logs = tempfile::tempdir().expect("a folder");
     let _envoy = RunningEnvoy(start_envoy_as("web-sidecar-proxy", &envoy, logs.path(), format!("127.0.0.1:{xds}"), true, None));
-    server.reports(200, "is not sent: Envoy would reject it").await;
+    server.reports(200, "is not sent, because Envoy would reject it: no source provides the certificate `leaf:web:cert`").await;
     // Without its cluster, a route answers 503; the listener and the route table are there.
     until("Envoy answers", async || answers(port, "/v1/a").await.is_some_and(|answer| answer.starts_with("HTTP/1.1 503")).then_some(())).await;
     let rejected = server.events.timeline().into_iter().find(|dated| matches!(dated.event, Event::Rejected { .. }));

@@ -27,7 +27,7 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
             let all = list(&answer, "envoys");
             let mut out = String::new();
             for envoy in all {
-                let gateway = envoy["gateway"].as_str().unwrap_or("no gateway");
+                let gateway = envoy["gateway"].as_str().unwrap_or("(no gateway)");
                 let agent = envoy["agent"].as_str().unwrap_or_default();
                 let streams =
                     envoy["streams"].as_u64().filter(|streams| *streams > 1).map(|streams| format!(", {streams} streams")).unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
                     }
                     let withheld: Vec<&str> = list(of, "withheld").iter().filter_map(Value::as_str).collect();
                     if !withheld.is_empty() {
-                        let _ = add(&format!("not sent, because Envoy would reject it: {}", listed(&withheld)));
+                        let _ = add(&format!("withheld, because Envoy would reject it: {}", listed(&withheld)));
                     }
                 }
                 let has = |kind: &str| envoy["types"].as_object().is_some_and(|types| types.keys().any(|known| short(known) == kind));
@@ -95,7 +95,7 @@ fn sync_state(of: &Value) -> (&'static str, &str) {
     let sent = of["sent"].as_str().unwrap_or_default();
     match (&of["rejected"], of["accepted"].as_str()) {
         (Value::Object(rejected), _) => ("REJECTED", rejected.get("message").and_then(Value::as_str).unwrap_or_default()),
-        (_, Some(accepted)) if accepted == sent => ("SYNCED", sent),
+        (_, Some(accepted)) if accepted == sent => ("SYNCED", if sent == EMPTY { "no resources" } else { sent }),
         _ if sent.is_empty() => ("NOT SENT", ""),
         _ => ("STALE", sent),
     }
@@ -117,6 +117,9 @@ fn blamed_place(of: &Value) -> Option<String> {
     let field = place["field"].as_str().unwrap_or_default();
     Some(format!("{}:{}:{} {field}", place["file"].as_str()?, place["line"], place["column"]).trim_end().to_owned())
 }
+
+/// The version of an empty set of resources.
+const EMPTY: &str = "0000000000000000";
 
 /// A number of seconds in its largest unit.
 fn age(seconds: u64) -> String {

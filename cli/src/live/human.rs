@@ -33,7 +33,7 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             for (list, names) in resources.iter().filter(|_| one_by_one) {
                 names.iter().for_each(|name| _ = write!(out, "\n    {list} {}", plain(name)));
             }
-            edited.iter().take(MOST).for_each(|name| _ = write!(out, "\n    edited: {}", plain(name)));
+            edited.iter().take(MOST).for_each(|name| _ = write!(out, "\n    changed: {}", plain(name)));
             if edited.len() > MOST {
                 let _ = write!(out, "\n    and {}", count(edited.len() - MOST, "more input"));
             }
@@ -61,11 +61,17 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             self::places(&mut out, places, style);
         }
         Event::Held { gateway, version } => {
-            let _ = write!(out, "{} {version} of {}: one Envoy rejects it, the others keep what they have", style.red("held:"), plain(gateway));
+            let _ = write!(
+                out,
+                "{} {version} of {}: an Envoy rejects a part of it, so Envoys keep the last accepted version of that part",
+                style.red("held:"),
+                plain(gateway)
+            );
         }
         Event::Emptied { gateway, listeners } => {
             let lost = count(*listeners, "listener");
-            let _ = write!(out, "{} the Envoys of {} lose all they had ({lost}), and take no more requests", style.red("emptied:"), plain(gateway));
+            let _ =
+                write!(out, "{} the Envoys of {} lose their listeners ({lost}) and accept no more requests", style.red("emptied:"), plain(gateway));
         }
         Event::Planned { gateway, compared, added, changed, removed, kept, parts, .. } => {
             let (gateway, differ) = (plain(gateway), count(added + changed + removed, "part"));

@@ -115,7 +115,7 @@ fn serve_broken_file_keeps_configuration_and_reports() {
     assert_eq!((&build["inputs"], &build["errors"], &build["changed"]), (&1.into(), &2.into(), &serde_json::json!({})));
     assert_eq!(build["edited"], serde_json::json!(["gateway/a.yaml"]));
     let told = folder.run(&["events", "--server", &format!("http://{server}")]).out;
-    assert!(told.contains("gateway error: gateway/a.yaml cannot be read") && told.contains("\n    edited: gateway/a.yaml\n"), "{told}");
+    assert!(told.contains("gateway error: gateway/a.yaml cannot be read") && told.contains("\n    changed: gateway/a.yaml\n"), "{told}");
     assert!(!told.contains('{'), "events are readable text: {told}");
     let ready = get(&server, "/readyz");
     assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("ready\ndegraded: gateway: gateway/a.yaml cannot be read: "), "{ready}");

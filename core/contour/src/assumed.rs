@@ -29,7 +29,7 @@ pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Find
     // A ContourConfiguration of the usual name counts for a server, too, which assumes nothing else.
     let is_usual = |object: &Object| object.key.kind == Kind::ContourConfiguration.definition().name && object.key.name == USUAL_NAME;
     if let Some((object, flag)) = configuration(objects, &given.namespace).filter(|(object, _)| given.assumes || is_usual(object)) {
-        sink.report(notice(object, format!("no flag of Contour is given; `{flag}` is assumed, as the input contains this configuration")));
+        sink.report(notice(object, format!("no flag of Contour names a configuration; `{flag}` is assumed, as the input contains this one")));
         return Cow::Owned(Options { arguments: given.arguments.iter().cloned().chain([flag.into()]).collect(), ..given.clone() });
     }
     if !given.assumes {

@@ -6,6 +6,10 @@ use crate::connection_table::{ConnectionTable, Limits};
 use crate::log_limit::LogLimit;
 use crate::port::Port;
 use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -24,8 +28,23 @@ const LARGEST_HEAD: usize = 64 << 10;
 /// The most headers of a request.
 const MOST_HEADERS: usize = 100;
 
-/// Limits the lines about requests that cannot be read.
+/// Limits the log lines about requests that cannot be read.
 static UNREADABLE: LogLimit = LogLimit::new();
+/// Limits the log lines about requests with a head that is too large.
+static TOO_LARGE: LogLimit = LogLimit::new();
+
+/// Refuses a request whose head is too large. The reader of a connection may take twice its limit before it refuses.
+async fn limit_head(request: Request, next: Next) -> Response {
+    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
+    let uri = request.uri().path_and_query().map_or(0, |uri| uri.as_str().len());
+    if uri + headers.sum::<usize>() <= LARGEST_HEAD {
+        return next.run(request).await;
+    }
+    if let Some(suppressed) = TOO_LARGE.allow() {
+        tracing::warn!(suppressed, "a request is refused: its address and headers have more than 64 KiB");
+    }
+    (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "the address and the headers have more than 64 KiB\n").into_response()
+}
 
 /// Serves until `stop`. Answers that were begun are finished first.
 ///
@@ -33,6 +52,7 @@ static UNREADABLE: LogLimit = LogLimit::new();
 ///
 /// None: other parts of a server have this type.
 pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<bool>) -> Result<(), Failure> {
+    let router = router.layer(axum::middleware::from_fn(limit_head));
     let table = ConnectionTable::new(LIMITS);
     let open = GracefulShutdown::new();
     loop {
@@ -64,7 +84,7 @@ pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<boo
                     && (error.is_parse() || error.is_parse_too_large())
                     && let Some(suppressed) = UNREADABLE.allow()
                 {
-                    tracing::warn!(client, suppressed, "a request over HTTP cannot be read: {error}");
+                    tracing::warn!(client, suppressed, "an HTTP request cannot be parsed: {error}");
                 },
                 // An error means that the client has sent a request, so its connection is not closed for others.
                 Ok(()) = closed => {}

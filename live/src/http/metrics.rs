@@ -67,9 +67,14 @@ pub async fn metrics(State(shared): State<Shared>) -> Response {
             let _ = writeln!(out, "chancery_resources_withheld{{gateway=\"{}\",type=\"{}\"}} {}", escaped(&gateway.id), escaped(&kind), names.len());
         }
     }
-    head(&mut out, "chancery_gateway_held_back", "gauge", "Whether the newest configuration of a gateway is held back, because an Envoy rejects it.");
+    head(
+        &mut out,
+        "chancery_gateway_held_back",
+        "gauge",
+        "Whether Envoys of a gateway keep earlier versions of resources, because one of them rejected the newest.",
+    );
     for (gateway, rollout) in shared.proxies.subscribe().borrow().iter().flat_map(|all| all.iter()) {
-        let _ = writeln!(out, "chancery_gateway_held_back{{gateway=\"{}\"}} {}", escaped(gateway), u8::from(rollout.held().is_some()));
+        let _ = writeln!(out, "chancery_gateway_held_back{{gateway=\"{}\"}} {}", escaped(gateway), u8::from(rollout.is_held()));
     }
     let clients = shared.clients.all();
     head(&mut out, "chancery_envoys", "gauge", "Envoys that are connected.");

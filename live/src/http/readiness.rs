@@ -15,7 +15,6 @@ use crate::xds::clients::Clients;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
 
 /// The most lines of one kind.
 const MOST: usize = 10;
@@ -62,14 +61,11 @@ fn unsynced(names: &[String], states: &[Status]) -> Vec<String> {
     lines
 }
 
-/// Names the gateways whose Envoys keep an earlier configuration, because one of them rejected the newest.
+/// Names the gateways whose Envoys keep earlier versions of resources, because one of them rejected the newest.
 fn held(proxies: &Proxies) -> Vec<String> {
     let latest = proxies.subscribe().borrow().clone();
-    let held = latest.iter().flat_map(|all| all.iter()).filter_map(|(gateway, rollout)| Some((gateway, rollout.held()?)));
-    let line = |(gateway, (node, version)): (&Arc<str>, (&str, String))| {
-        format!("degraded: {gateway}: Envoys keep the configuration {version}, because the Envoy {node} rejected the newest")
-    };
-    held.take(MOST).map(line).collect()
+    let held = latest.iter().flat_map(|all| all.iter()).filter(|(_, rollout)| rollout.is_held());
+    held.take(MOST).map(|(gateway, _)| format!("degraded: {gateway}: Envoys keep the last accepted version of rejected resources")).collect()
 }
 
 fn degraded(build: &Build, states: &[Status], clients: &Clients) -> Vec<String> {
@@ -81,7 +77,11 @@ fn degraded(build: &Build, states: &[Status], clients: &Clients) -> Vec<String> 
     let sources = states.iter().filter(is_trouble).map(|of| format!("{}: {}", of.kind, of.detail.as_deref().unwrap_or(of.state.name())));
     let rejected = clients.rejections(MOST);
     let withheld = build.gateways.iter().flat_map(|gateway| gateway.withheld.iter().map(move |of| (gateway, of)));
-    let withheld = withheld.map(|(gateway, of)| format!("{}: {} {} is not sent: Envoy would reject it", gateway.id, of.service.list(), of.name));
+    let withheld = withheld.map(|(gateway, of)| {
+        let url = of.service.type_url();
+        let kind = url.rsplit('.').next().unwrap_or(&url);
+        format!("{}: {kind} {} is not sent, because Envoy would reject it: {}", gateway.id, of.name, of.reason())
+    });
     let defaults = build.on_defaults.iter().map(|dialect| format!("{dialect}: the controller's configuration was deleted; its defaults take effect"));
     sources.chain(defaults).chain(rejected).chain(withheld.take(MOST)).map(|line| format!("degraded: {line}")).collect()
 }

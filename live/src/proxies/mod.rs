@@ -310,9 +310,9 @@ impl Joined {
         self.proxies.change(&snapshot.gateway, |rollout| rollout.settled(&self.node, self.stream, snapshot, streams));
     }
 
-    /// Notes that the node rejects a part of a snapshot.
-    pub fn rejected(&self, snapshot: &Arc<Snapshot>) {
-        self.proxies.change(&snapshot.gateway, |rollout| rollout.rejected(&self.node, snapshot));
+    /// Notes that the node rejects resources of a snapshot.
+    pub fn rejected(&self, snapshot: &Arc<Snapshot>, type_url: &Arc<str>, names: &[Arc<str>]) {
+        self.proxies.change(&snapshot.gateway, |rollout| rollout.rejected(&self.node, snapshot, type_url, names));
     }
 
     /// Returns until when the node must answer, if it tries a change.

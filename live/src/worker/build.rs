@@ -235,10 +235,8 @@ impl Builder {
         let waited = drained.since.map(|since| begin.saturating_duration_since(since)).unwrap_or_default();
         let options = self.options_with(&drained.options);
         let mut compilation = self.compiler.compile(&drained.inputs, &options);
-        let mut on_defaults = BTreeSet::new();
-        if let Some((dialects, with_defaults)) = self.defaults.apply(&compilation, &drained.inputs, &options) {
-            (on_defaults, compilation) = (dialects, with_defaults);
-        }
+        let (on_defaults, with_defaults) = self.defaults.apply(&compilation, &drained.inputs, &options);
+        compilation = with_defaults.unwrap_or(compilation);
         let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         let mut errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();

@@ -32,20 +32,23 @@ impl Defaults {
         self.compiler = None;
     }
 
-    /// Returns the dialects whose configuration was deleted, and for these the compilation with their defaults.
-    pub fn apply(&mut self, compilation: &Compilation, inputs: &Inputs, options: &Options) -> Option<(BTreeSet<&'static str>, Compilation)> {
-        let mut deleted = BTreeSet::new();
+    /// Returns the dialects whose configuration was deleted, and the compilation with their defaults if `compilation` lacks them.
+    pub fn apply(&mut self, compilation: &Compilation, inputs: &Inputs, options: &Options) -> (BTreeSet<&'static str>, Option<Compilation>) {
+        let (mut deleted, mut unnamed) = (BTreeSet::new(), BTreeSet::new());
         for side in &compilation.sides {
             let Some(state) = &side.answers.controller_state else { continue };
             if state.serving == Serving::Defaults && self.configured.contains(side.dialect.name) {
                 deleted.insert(side.dialect.name);
             } else if state.configuration.is_some() {
                 self.configured.insert(side.dialect.name);
+            } else if state.serving == Serving::Ready && self.configured.contains(side.dialect.name) {
+                // No flag names the configuration, so the controller has its defaults already.
+                unnamed.insert(side.dialect.name);
             }
         }
         if deleted.is_empty() {
             self.compiler = None;
-            return None;
+            return (unnamed, None);
         }
         let compiler = self.compiler.get_or_insert_with(|| Compiler::new(dialect::ALL).with_executor(&Threads));
         let mut with_defaults = compiler.compile(inputs, &without_name(options));
@@ -53,7 +56,8 @@ impl Defaults {
         let errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error);
         let errors: Vec<_> = errors.filter(|error| with_defaults.all_diagnostics().all(|known| known.message != error.message)).cloned().collect();
         with_defaults.diagnostics.extend(errors);
-        Some((deleted, with_defaults))
+        deleted.append(&mut unnamed);
+        (deleted, Some(with_defaults))
     }
 }
 
@@ -117,5 +121,15 @@ mod tests {
             let again = builder.build(drained(&[("c.yaml", CONFIGURATION), ("proxy.yaml", PROXY)]));
             assert!(again.version == configured.version && again.on_defaults.is_empty());
         }
+    }
+
+    #[test]
+    fn deleted_configuration_of_usual_name_is_reported() {
+        let mut builder = Builder::new(Options::of(&contour::DIALECT));
+        let usual = CONFIGURATION.replace("name: c,", "name: contour,");
+        let configured = builder.build(drained(&[("c.yaml", &usual), ("proxy.yaml", PROXY)]));
+        let deleted = builder.build(drained(&[("proxy.yaml", PROXY)]));
+        assert_ne!(deleted.version, configured.version);
+        assert!(configured.on_defaults.is_empty() && deleted.on_defaults.contains("contour") && deleted.stopped.is_empty());
     }
 }

@@ -81,7 +81,7 @@ fn is_inside(pointer: &str, outer: &str) -> bool {
 }
 
 /// Returns the names that appear in a message, or all if none appears.
-fn named(names: &[Arc<str>], message: &str) -> Vec<Arc<str>> {
+pub(super) fn named(names: &[Arc<str>], message: &str) -> Vec<Arc<str>> {
     let named: Vec<Arc<str>> = names.iter().filter(|name| mentions(message, name)).cloned().collect();
     if named.is_empty() { names.to_vec() } else { named }
 }

@@ -9,6 +9,7 @@ use crate::event::{EnvoyState, Event, Events};
 use crate::lock;
 use crate::log_limit::LogLimit;
 use crate::worker::metrics::Histogram;
+use chancery_core::backend::envoy::v3::Fingerprint;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -147,7 +148,24 @@ pub struct RejectedNow {
     pub blamed: Blamed,
     /// The node ids of the Envoys; at least one.
     pub envoys: Vec<String>,
+    /// Whether the Envoys have an earlier version now, or are gone.
+    pub is_past: bool,
 }
+
+/// A rejection that counts now.
+#[derive(Clone, Debug)]
+struct Standing {
+    /// The node id of the Envoy.
+    envoy: String,
+    /// The type of the resource, without its package.
+    kind: String,
+    /// `rejects`, or `rejected` if the Envoy has an earlier version now or is gone.
+    verb: &'static str,
+    rejection: Rejection,
+}
+
+/// Rejected versions of resources, by gateway, the URL of the type and the name.
+type HeldVersions = BTreeMap<(Arc<str>, Arc<str>, Arc<str>), (Fingerprint, Standing)>;
 
 /// What Envoys reject now, by the name of the input that made it. Each sentence names the Envoy, the resource and the message.
 pub type Rejected = Arc<BTreeMap<String, String>>;
@@ -161,6 +179,8 @@ pub struct Clients {
     clients: Arc<Mutex<BTreeMap<String, Client>>>,
     /// The resources of a gateway that an Envoy accepted last, by gateway and type.
     accepted: Arc<Mutex<AcceptedResources>>,
+    /// Rejected versions that are the newest of their gateway.
+    held: Arc<Mutex<HeldVersions>>,
     /// Counts the changes of rejections.
     rejections: watch::Sender<u64>,
     /// What was counted since the start.
@@ -175,18 +195,44 @@ impl Clients {
         Self { events, ..Self::default() }
     }
 
+    /// Returns the rejections that count now: those of connected Envoys, then rejected versions that are still the newest.
+    fn standing(&self) -> Vec<Standing> {
+        let mut out: Vec<Standing> = Vec::new();
+        for client in lock(&self.clients).values() {
+            let rejected = client.types.iter().filter_map(|(kind, of)| Some((kind, of.rejected.clone()?)));
+            let standing =
+                |(kind, rejection): (&String, Rejection)| Standing { envoy: client.node.id.clone(), kind: short(kind), verb: "rejects", rejection };
+            out.extend(rejected.map(standing));
+        }
+        let is_known = |of: &Standing| {
+            let resources = |of: &Standing| of.rejection.resources.iter().map(|of| of.resource.clone()).collect::<Vec<_>>();
+            out.iter().any(|known| known.kind == of.kind && resources(of).iter().all(|name| resources(known).contains(name)))
+        };
+        let held: Vec<Standing> = lock(&self.held).values().map(|(_, of)| of.clone()).filter(|of| !is_known(of)).collect();
+        out.extend(held);
+        out
+    }
+
+    /// Forgets rejected versions that are no longer the newest of their gateway.
+    pub fn forget_replaced(&self, newest: &BTreeMap<Arc<str>, Arc<Snapshot>>) {
+        let before = lock(&self.held).len();
+        lock(&self.held).retain(|(gateway, url, name), (version, _)| {
+            newest.get(gateway).and_then(|snapshot| snapshot.get(url)).and_then(|all| all.version(name)) == Some(*version)
+        });
+        if lock(&self.held).len() != before {
+            self.rejections_changed();
+        }
+    }
+
     /// Returns what Envoys reject now.
     #[must_use]
     pub fn rejected(&self) -> Rejected {
-        let clients = lock(&self.clients);
         let mut now: BTreeMap<String, String> = BTreeMap::new();
-        for client in clients.values() {
-            for rejection in client.types.values().filter_map(|of| of.rejected.as_ref()) {
-                for Blamed { resource, places, .. } in &rejection.resources {
-                    let sentence = || format!("the Envoy {} rejects {resource}: {}", client.node.id, self.events.scrubbed(&rejection.message));
-                    for place in places.iter().filter(|place| !now.contains_key(&place.file)).collect::<Vec<_>>() {
-                        now.insert(place.file.clone(), sentence());
-                    }
+        for Standing { envoy, verb, rejection, .. } in self.standing() {
+            for Blamed { resource, places, .. } in &rejection.resources {
+                for place in places {
+                    let sentence = || format!("the Envoy {envoy} {verb} {resource}: {}", self.events.scrubbed(&rejection.message));
+                    now.entry(place.file.clone()).or_insert_with(sentence);
                 }
             }
         }
@@ -209,35 +255,24 @@ impl Clients {
     /// Describes at most so many rejections that Envoys have not revoked.
     #[must_use]
     pub fn rejections(&self, most: usize) -> Vec<String> {
-        let clients = lock(&self.clients);
-        let all = clients.values().flat_map(|client| client.types.iter().map(move |(kind, of)| (client, kind, of)));
-        let rejected = all.filter_map(|(client, kind, of)| {
-            let rejection = of.rejected.as_ref()?;
-            let kind = kind.rsplit('.').next().unwrap_or(kind);
-            Some(format!("the Envoy {} rejects {kind} {}", client.node.id, describe(rejection)))
-        });
-        rejected.take(most).collect()
+        let sentence = |of: Standing| format!("the Envoy {} {} {} {}", of.envoy, of.verb, of.kind, describe(&of.rejection));
+        self.standing().into_iter().map(sentence).take(most).collect()
     }
 
     /// Returns what Envoys reject now. Envoys that reject the same resource for the same reason share one entry.
     #[must_use]
     pub fn rejected_now(&self) -> Vec<RejectedNow> {
-        let clients = lock(&self.clients);
-        let rejected = |client: &Client| -> Vec<(Blamed, String)> {
-            let all = client.types.iter().filter_map(|(kind, of)| Some((kind, of.rejected.as_ref()?)));
-            let blamed = |(kind, rejection): (&String, &Rejection)| {
-                let (kind, message) = (kind.rsplit('.').next().unwrap_or(kind).to_owned(), self.events.scrubbed(&rejection.message));
-                rejection.resources.iter().map(move |of| (of.clone(), format!("{kind} {}: {message}", of.resource))).collect::<Vec<_>>()
-            };
-            all.flat_map(blamed).collect()
-        };
-        let mut found: BTreeMap<String, (Blamed, Vec<String>)> = BTreeMap::new();
-        for client in clients.values() {
-            for (blamed, what) in rejected(client) {
-                found.entry(what).or_insert((blamed, Vec::new())).1.push(client.node.id.clone());
+        let mut found: BTreeMap<String, RejectedNow> = BTreeMap::new();
+        for Standing { envoy, kind, verb, rejection } in self.standing() {
+            let message = self.events.scrubbed(&rejection.message);
+            for blamed in rejection.resources {
+                let resource_and_message = format!("{kind} {}: {message}", blamed.resource);
+                let new =
+                    || RejectedNow { resource_and_message: resource_and_message.clone(), blamed, envoys: Vec::new(), is_past: verb == "rejected" };
+                found.entry(resource_and_message.clone()).or_insert_with(new).envoys.push(envoy.clone());
             }
         }
-        found.into_iter().map(|(resource_and_message, (blamed, envoys))| RejectedNow { resource_and_message, blamed, envoys }).collect()
+        found.into_values().collect()
     }
 
     /// Wakes the tasks that wait for changes of rejections.
@@ -321,6 +356,11 @@ impl Clients {
                 }
                 was_rejected = acceptance.rejected.take().is_some();
             }
+            // An Envoy that was sent everything has accepted a version that was rejected before.
+            let is_accepted = |url: &Arc<str>, name: &str, version: Fingerprint| {
+                !was_rejected && *url == verdict.type_url && snapshot.get(url).and_then(|all| all.version(name)) == Some(version)
+            };
+            lock(&self.held).retain(|(of, url, name), (version, _)| *of != snapshot.gateway || !is_accepted(url, name, *version));
             if was_rejected {
                 self.rejections_changed();
             }
@@ -335,6 +375,15 @@ impl Clients {
             let acceptance = client.types.entry(r#type.clone()).or_default();
             acceptance.rejected = Some(rejected);
             acceptance.set_state(SyncState::Rejected);
+        }
+        for blamed in &resources {
+            let version = snapshot.get(&verdict.type_url).and_then(|all| all.version(&blamed.resource));
+            if let Some(version) = version {
+                let rejection = Rejection { version: version.to_string(), message: message.clone(), resources: vec![blamed.clone()] };
+                let standing = Standing { envoy: id.to_owned(), kind: short(&verdict.type_url), verb: "rejected", rejection };
+                let key = (snapshot.gateway.clone(), verdict.type_url.clone(), Arc::from(blamed.resource.as_str()));
+                lock(&self.held).insert(key, (version, standing));
+            }
         }
         *lock(&self.counts.0).rejections.entry(r#type.clone()).or_default() += 1;
         self.log_rejection(id, &r#type, &Rejection { version: version.clone(), message: message.clone(), resources: resources.clone() });
@@ -375,6 +424,11 @@ impl Clients {
         }
         self.events.publish(Event::Envoy { id: id.into(), state: EnvoyState::Gone, gateway });
     }
+}
+
+/// The last word of a type's URL.
+fn short(type_url: &str) -> String {
+    type_url.rsplit('.').next().unwrap_or(type_url).to_owned()
 }
 
 /// Describes a rejection in one line: the resource, the message, and the place that caused it.

@@ -3,6 +3,7 @@
 //! Each stream is one task: it passes requests and snapshots to [`Stream`](super::stream::Stream), and sends the responses. A client that does not
 //! read delays its own task only, and for a limited time.
 
+use super::blame::named;
 use super::clients::{Clients, Connected, Node};
 use super::connection::Connection;
 use super::identity::{Grant, Identities};
@@ -236,9 +237,9 @@ impl<W: Wire> Task<W> {
             let answered = |sent: &mut Arc<Snapshot>| std::mem::replace(sent, Arc::new(Snapshot::new(sent.gateway.clone())));
             let snapshot = self.sent_of.get_mut(&verdict.type_url).map(answered).unwrap_or_default();
             let (clients, id) = (self.shared.clients.clone(), self.node.id.clone());
-            if verdict.rejected.is_some() {
+            if let Some(message) = &verdict.rejected {
                 if let Some(joined) = &self.joined {
-                    joined.rejected(&snapshot);
+                    joined.rejected(&snapshot, &verdict.type_url, &named(&verdict.names, message));
                 }
                 // Finding the blamed places takes as long as a compile.
                 tokio::task::spawn_blocking(move || clients.answered(&id, &verdict, &snapshot));

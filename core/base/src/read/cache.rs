@@ -10,11 +10,12 @@ use super::decode::{Decoded, Item, decode, for_each_place};
 use crate::diagnostic::{Diagnostic, Findings, Place};
 use crate::executor::{self, Executor};
 use crate::resource::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeSet, BinaryHeap};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_text::{Str, TextRange, split};
+use core::cmp::Reverse;
 use core::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -26,8 +27,8 @@ pub struct DocumentCache {
     inputs: Vec<CachedInput>,
     /// Names of the inputs that came from an API server.
     stored: Arc<BTreeSet<Str>>,
-    /// Numbers that are free again, the smallest last.
-    free: Vec<u32>,
+    /// Numbers that are free again. The smallest is taken first.
+    free: BinaryHeap<Reverse<u32>>,
     next: u32,
     /// All objects of the inputs with their current places.
     placed: Objects,
@@ -219,7 +220,7 @@ impl DocumentCache {
     }
 
     pub(super) fn take_number(&mut self) -> ObjectId {
-        let index = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().map(|Reverse(index)| index).unwrap_or_else(|| {
             self.next += 1;
             self.next - 1
         });
@@ -227,11 +228,7 @@ impl DocumentCache {
     }
 
     pub(super) fn release(&mut self, ids: impl Iterator<Item = ObjectId>) {
-        let before = self.free.len();
-        self.free.extend(ids.filter_map(ObjectId::index).map(|index| index as u32));
-        if self.free.len() > before {
-            self.free.sort_by(|a, b| b.cmp(a));
-        }
+        self.free.extend(ids.filter_map(ObjectId::index).map(|index| Reverse(index as u32)));
     }
 
     /// Returns all objects with their places, and the findings. If only the inputs at `edited` changed and their objects kept their numbers, only
