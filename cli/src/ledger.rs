@@ -52,7 +52,8 @@ fn table(rows: &[LedgerRow], style: &Style) -> String {
         let name = format!("{indent}{}", name(row));
         let _ = writeln!(out, "{} {name:<width$}  {}", style.dim(format!("{line:>6}")), sentence(row, style));
         let is_in_use = ["emitted", "merged", "read"].contains(&row.state);
-        if let Some(status) = row.status_line().filter(|_| !is_in_use || !row.findings.is_empty()) {
+        let has_error = row.findings.iter().any(|finding| finding.severity == "error");
+        if let Some(status) = row.status_line().filter(|_| !is_in_use || has_error || row.status.iter().any(|of| &*of.status != "True")) {
             let _ = writeln!(out, "         {}", style.dim(format!("status: {}", plain(&status))));
         }
         findings(&mut out, row, style);
