@@ -278,5 +278,11 @@ async fn half_open_connections_do_not_delay_readiness() {
     let large = exchange(&address, b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000000\r\n\r\n").await;
     assert!(large.starts_with("HTTP/1.1 413"), "{large}");
     drop(open);
+    for server in [Server::Diagnostics, Server::Snapshots, Server::Ready] {
+        let address = running.address(server, 0).await;
+        let head = format!("GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: {}\r\nConnection: close\r\n\r\n", "a".repeat(100_000));
+        let answer = exchange(&address, head.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 431"), "{server:?}: {answer}");
+    }
     running.end().await;
 }
