@@ -235,6 +235,8 @@ async fn envoy_that_restarts_gets_what_it_accepted_last() {
     server.reports(200, HELD).await;
     let findings = server.ask("/api/v1/findings").await;
     assert!(findings.contains("the Envoy edge rejected Listener taken"), "{findings}");
+    let envoys = server.ask("/api/v1/envoys").await;
+    assert!(envoys.contains("\"held\"") && envoys.contains("taken"), "{envoys}");
     assert!(server.ask("/metrics").await.contains("chancery_gateway_held_back{gateway=\"default/default\"} 1"));
     fs::remove_file(folder.path().join("taken.yaml")).expect("a file");
     server.is_well().await;

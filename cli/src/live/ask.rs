@@ -46,6 +46,10 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
                     if let Some(place) = blamed_place(of) {
                         let _ = add(&place);
                     }
+                    let held: Vec<&str> = list(of, "held").iter().filter_map(Value::as_str).collect();
+                    if !held.is_empty() && of["rejected"].is_null() {
+                        let _ = add(&format!("an earlier version, because Envoy rejected the newest: {}", listed(&held)));
+                    }
                     let withheld: Vec<&str> = list(of, "withheld").iter().filter_map(Value::as_str).collect();
                     if !withheld.is_empty() {
                         let _ = add(&format!("withheld, because Envoy would reject it: {}", listed(&withheld)));

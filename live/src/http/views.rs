@@ -132,6 +132,11 @@ pub fn envoys(shared: &Shared, _: &Asked) -> Answer {
                 kind["withheld"] = json!(names);
             }
         }
+        for (url, names) in shared.clients.rejected_names(client.gateway.as_deref().unwrap_or_default()) {
+            if let Some(kind) = row["types"].get_mut(&*url) {
+                kind["held"] = json!(names);
+            }
+        }
         Ok(row)
     };
     let rows: Result<Vec<Value>, _> = shared.clients.all().into_iter().map(row).collect();

@@ -213,6 +213,16 @@ impl Clients {
         out
     }
 
+    /// Returns the resources of a gateway whose newest version was rejected, by the URL of the type.
+    #[must_use]
+    pub fn rejected_names(&self, gateway: &str) -> BTreeMap<Arc<str>, Vec<Arc<str>>> {
+        let mut out: BTreeMap<Arc<str>, Vec<Arc<str>>> = BTreeMap::new();
+        for (_, url, name) in lock(&self.held).keys().filter(|(of, ..)| **of == *gateway) {
+            out.entry(url.clone()).or_default().push(name.clone());
+        }
+        out
+    }
+
     /// Forgets rejected versions that are no longer the newest of their gateway.
     pub fn forget_replaced(&self, newest: &BTreeMap<Arc<str>, Arc<Snapshot>>) {
         let before = lock(&self.held).len();
