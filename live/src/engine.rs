@@ -109,9 +109,13 @@ impl Engine {
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
         }
-        if let Some(thread) = self.thread.take().filter(|thread| thread.is_finished()) {
-            // A worker that panicked has reported that itself.
-            let _ = thread.join();
+        match self.thread.take() {
+            Some(thread) if thread.is_finished() => {
+                // A worker that panicked has reported that itself.
+                let _ = thread.join();
+            }
+            Some(_) => tracing::warn!("the last build is not done, and ends with the process"),
+            None => {}
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::xds::clients::{Clients, RejectedNow};
 use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::codes;
 use chancery_core::explain::{Finding, Positions, RelatedView, ResourceRef, Span};
+use chancery_core::resource::ResourceKey;
 use chancery_core::text::TextRange;
 
 /// The most resources that are reported as not sent.
@@ -25,6 +26,11 @@ pub fn served_findings(build: &Build, clients: &Clients) -> Vec<Finding> {
         let kind = r#type.rsplit('.').next().unwrap_or(&r#type);
         let message = format!("{kind} {resource} of {gateway} is not sent, because Envoy would reject it: {}", clients.events().scrubbed(&message));
         out.push(finding(message, &places, &build.compilation, &positions));
+    }
+    let withheld: usize = build.gateways.iter().map(|gateway| gateway.withheld.len()).sum();
+    if let Some(more) = withheld.checked_sub(MOST_WITHHELD + 1) {
+        let message = format!("{} more resources are not sent, because Envoy would reject them", more + 1);
+        out.push(finding(message, &[], &build.compilation, &positions));
     }
     out
 }
@@ -49,8 +55,11 @@ fn named(place: &Place) -> String {
 /// A finding at the first place. The other places are related.
 fn finding(message: String, places: &[Place], compilation: &Compilation, positions: &Positions<'_>) -> Finding {
     let first = places.first();
-    let is_its = |key: &ResourceRef| first.is_some_and(|place| !place.object.is_empty() && key.to_string() == place.object);
-    let object = compilation.objects.iter().map(|object| ResourceRef::from(&object.key)).find(is_its);
+    // Most names differ, so that few keys are written out.
+    let may_be_its = |key: &&ResourceKey| first.is_some_and(|place| !place.object.is_empty() && place.object.contains(key.name.as_str()));
+    let is_its = |key: &ResourceRef| first.is_some_and(|place| key.to_string() == place.object);
+    let keys = compilation.objects.iter().map(|object| &object.key).filter(may_be_its);
+    let object = keys.map(ResourceRef::from).find(is_its);
     let related = |of: &Place| RelatedView { message: named(of), span: span(of, positions) };
     Finding {
         code: codes::REFUSED_BY_ENVOY.name,

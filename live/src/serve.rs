@@ -348,7 +348,7 @@ pub(crate) fn publisher(
         events.hold_back(build.compilation.redactor());
         ports.make_room(build);
         let newest: BTreeMap<Arc<str>, Arc<Snapshot>> = build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect();
-        clients.forget_replaced(&newest);
+        clients.set_newest(&newest);
         proxies.publish(newest);
         latest.send_replace(Some(build.clone()));
         events.publish(reporter.event(build));

@@ -519,18 +519,17 @@ fn line_of_block(key: &Place, line: u32, positions: &Positions<'_>) -> Option<Pl
 }
 
 /// Returns the events of withheld resources, with the places that made them.
-#[must_use]
-pub fn withheld_events(gateway: &Gateway) -> Vec<crate::event::Event> {
-    let places = |of: &Withheld| {
+pub fn withheld_events(gateway: &Gateway) -> impl Iterator<Item = crate::event::Event> + '_ {
+    let places = move |of: &Withheld| {
         let blame = gateway.snapshot.blame.as_ref();
         blame.map(|blame| blame.places(&of.service.type_url(), &of.name, of.field().as_deref())).unwrap_or_default()
     };
-    let event = |of: &Withheld| crate::event::Event::Withheld {
+    let event = move |of: &Withheld| crate::event::Event::Withheld {
         r#type: of.service.type_url(),
         resource: of.name.to_string(),
         message: of.reason(),
         places: places(of),
         gateway: gateway.id.to_string(),
     };
-    gateway.withheld.iter().map(event).collect()
+    gateway.withheld.iter().map(event)
 }

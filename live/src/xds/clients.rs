@@ -181,6 +181,8 @@ pub struct Clients {
     accepted: Arc<Mutex<AcceptedResources>>,
     /// Rejected versions that are the newest of their gateway.
     held: Arc<Mutex<HeldVersions>>,
+    /// The newest snapshot of each gateway, as it was built.
+    newest: Arc<Mutex<BTreeMap<Arc<str>, Arc<Snapshot>>>>,
     /// Counts the changes of rejections.
     rejections: watch::Sender<u64>,
     /// What was counted since the start.
@@ -223,8 +225,9 @@ impl Clients {
         out
     }
 
-    /// Forgets rejected versions that are no longer the newest of their gateway.
-    pub fn forget_replaced(&self, newest: &BTreeMap<Arc<str>, Arc<Snapshot>>) {
+    /// Notes the newest snapshots, and forgets rejected versions that they replace.
+    pub fn set_newest(&self, newest: &BTreeMap<Arc<str>, Arc<Snapshot>>) {
+        lock(&self.newest).clone_from(newest);
         let before = lock(&self.held).len();
         lock(&self.held).retain(|(gateway, url, name), (version, _)| {
             newest.get(gateway).and_then(|snapshot| snapshot.get(url)).and_then(|all| all.version(name)) == Some(*version)
@@ -387,8 +390,10 @@ impl Clients {
             acceptance.set_state(SyncState::Rejected);
         }
         for blamed in &resources {
-            let version = snapshot.get(&verdict.type_url).and_then(|all| all.version(&blamed.resource));
-            if let Some(version) = version {
+            let version = |of: &Snapshot| of.get(&verdict.type_url).and_then(|all| all.version(&blamed.resource));
+            // Finding the places takes time: a newer build may have replaced the version meanwhile.
+            let is_newest = |of: Fingerprint| lock(&self.newest).get(&snapshot.gateway).is_none_or(|newest| version(newest) == Some(of));
+            if let Some(version) = version(snapshot).filter(|version| is_newest(*version)) {
                 let rejection = Rejection { version: version.to_string(), message: message.clone(), resources: vec![blamed.clone()] };
                 let standing = Standing { envoy: id.to_owned(), kind: short(&verdict.type_url), verb: "rejected", rejection };
                 let key = (snapshot.gateway.clone(), verdict.type_url.clone(), Arc::from(blamed.resource.as_str()));
