@@ -68,7 +68,8 @@ impl Withheld {
     #[must_use]
     pub fn reason(&self) -> String {
         let message = self.broken.first().map(|broken| broken.message.as_str()).unwrap_or_default();
-        self.field().map_or_else(|| String::from(message), |field| format!("{field}: {message}"))
+        let rest = if self.in_part { " (only this route is left out; the rest is sent)" } else { "" };
+        self.field().map_or_else(|| format!("{message}{rest}"), |field| format!("{field}: {message}{rest}"))
     }
 }
 
