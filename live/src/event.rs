@@ -275,13 +275,13 @@ pub enum Event {
         /// The number of listeners that it had.
         listeners: usize,
     },
-    /// A resource is not sent, because Envoy would reject it.
+    /// A resource is not sent, because Envoy would reject it or because it cannot be encoded.
     Withheld {
         /// The URL of the type.
         r#type: String,
         /// The resource.
         resource: String,
-        /// Says why.
+        /// Says why, as a sentence after "because".
         message: String,
         /// The places that made it.
         places: Vec<Place>,

@@ -5,6 +5,7 @@
 //! input leaves. A large change is split into messages that a page can handle between two frames.
 
 use crate::arm::source::shown as shown_options;
+use crate::connected::connected;
 use crate::event::{Dated, Event, Events};
 use crate::findings::served_findings;
 use crate::sources::{States, Status};
@@ -169,7 +170,7 @@ impl Feed {
             let Some(dated) = next else { break };
             match dated.event {
                 Event::Source { .. } => sources = true,
-                Event::Envoy { .. } | Event::Accepted { .. } | Event::Rejected { .. } | Event::Withheld { .. } => envoys = true,
+                Event::Envoy { .. } | Event::Accepted { .. } | Event::Rejected { .. } | Event::Withheld { .. } | Event::Held { .. } => envoys = true,
                 _ => {}
             }
             self.say(&Message::Event(&dated));
@@ -195,8 +196,9 @@ impl Feed {
     }
 
     fn say_envoys(&mut self) {
-        let envoys = self.clients.all();
-        let findings = self.builds.borrow().clone().map(|build| served_findings(&build, &self.clients)).unwrap_or_default();
+        let build = self.builds.borrow().clone();
+        let envoys = connected(build.as_deref(), &self.clients);
+        let findings = build.map(|build| served_findings(&build, &self.clients)).unwrap_or_default();
         self.say(&Message::Envoys { envoys, findings });
     }
 

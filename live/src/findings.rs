@@ -24,12 +24,12 @@ pub fn served_findings(build: &Build, clients: &Clients) -> Vec<Finding> {
     for event in build.gateways.iter().flat_map(withheld_events).take(MOST_WITHHELD) {
         let Event::Withheld { r#type, resource, message, places, gateway } = event else { continue };
         let kind = r#type.rsplit('.').next().unwrap_or(&r#type);
-        let message = format!("{kind} {resource} of {gateway} is not sent, because Envoy would reject it: {}", clients.events().scrubbed(&message));
+        let message = format!("{kind} {resource} of {gateway} is not sent, because {}", clients.events().scrubbed(&message));
         out.push(finding(message, &places, &build.compilation, &positions));
     }
     let withheld: usize = build.gateways.iter().map(|gateway| gateway.withheld.len()).sum();
     if let Some(more) = withheld.checked_sub(MOST_WITHHELD + 1) {
-        let message = format!("{} more resources are not sent, because Envoy would reject them", more + 1);
+        let message = format!("{} more resources are not sent", more + 1);
         out.push(finding(message, &[], &build.compilation, &positions));
     }
     out

@@ -21,6 +21,7 @@
 //! | [`rollout`] | gives each change to one Envoy first |
 //! | [`runtime`] | controllers: caches with indexes, mappers, queues, reconcilers |
 //! | [`controllers`] | the controllers of this program |
+//! | [`connected`] | the connected Envoys, with the resources that each lacks |
 //! | [`feed`] | the messages that keep a page up to date |
 //! | [`http`] | the HTTP API: readiness, builds, Envoys, events |
 //! | [`admission`] | the webhook that reviews objects |
@@ -35,6 +36,7 @@ pub mod address;
 pub mod admission;
 pub mod arm;
 pub mod bootstrap;
+pub mod connected;
 mod connection_table;
 pub mod controllers;
 pub mod engine;

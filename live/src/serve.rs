@@ -374,7 +374,7 @@ pub(crate) fn publisher(
             now.insert(text);
         }
         if withheld > MOST_LOGGED {
-            tracing::error!(more = withheld - MOST_LOGGED, "more resources are not sent, because Envoy would reject them");
+            tracing::error!(more = withheld - MOST_LOGGED, "more resources are not sent");
         }
         reported = now;
         Ok(())
@@ -386,5 +386,5 @@ fn log_withheld(event: &Event, events: &Events) {
     let Event::Withheld { r#type, resource, message, places, gateway } = event else { return };
     let kind = r#type.rsplit('.').next().unwrap_or(r#type);
     let place = places.first().map(|place| format!(" ({}:{})", place.file, place.line)).unwrap_or_default();
-    tracing::error!(gateway, "{kind} {resource} is not sent, because Envoy would reject it: {}{place}", events.scrubbed(message));
+    tracing::error!(gateway, "{kind} {resource} is not sent, because {}{place}", events.scrubbed(message));
 }

@@ -3,6 +3,7 @@
 //! `CHANCERY_ENVOY` names the program (`cargo xtask test` finds or installs it); `CHANCERY_CORPUS` may name a folder of cases.
 
 use crate::{examples, fixtures};
+use chancery_core::backend::envoy::v3::{Emitted, Withheld, encode};
 use chancery_core::backend::envoy::Document;
 use chancery_core::compilation::{Dialect, Options};
 use chancery_core::dialect;
@@ -55,12 +56,22 @@ fn all_accepted(what: &str, documents: Vec<(String, String)>, is_reported: impl 
     println!("Envoy accepts {} of {count} {what}; the others have a finding", count - rejected.len());
 }
 
+/// Checks that `serve` can encode every message. Chancery knows the types that its own lowerings name.
+fn all_encoded(name: &str, work: &Work) {
+    for gateway in work.compilation.gateways() {
+        let encoding = encode(gateway.ir, None, &mut Emitted::new());
+        let unknown: Vec<String> = encoding.withheld.iter().map(Withheld::reason).filter(|reason| reason.starts_with("Chancery cannot encode")).collect();
+        assert!(unknown.is_empty(), "{name}: {unknown:?}");
+    }
+}
+
 #[test]
 fn envoy_accepts_the_examples() {
     let bootstrap = |example: examples::Example| {
         let mut work = Work::new(&example.inputs, &example.options);
         // An Application Gateway has no Envoy.
         work.compilation.gateways().next()?;
+        all_encoded(&example.name, &work);
         Some((example.name, work.text(Document::Bootstrap)))
     };
     all_accepted("examples", examples::examples().into_iter().filter_map(bootstrap).collect(), |_| false);
@@ -77,6 +88,7 @@ fn envoy_accepts_the_fixtures() {
             let mut work = Work::new(&question.0, &question.1);
             // A controller that does not start sends nothing.
             if work.compilation.gateways().next().is_some() {
+                all_encoded(&name, &work);
                 documents.push((format!("{name}-{index}"), work.text(Document::Bootstrap)));
                 questions.insert(format!("{name}-{index}"), question);
             }
@@ -95,7 +107,11 @@ fn envoy_accepts_the_corpus() {
         println!("skipped: CHANCERY_CORPUS names no corpus");
         return;
     }
-    let bootstrap = |(name, inputs, options): Case| (name, Work::new(&inputs, &options).text(Document::Bootstrap));
+    let bootstrap = |(name, inputs, options): Case| {
+        let mut work = Work::new(&inputs, &options);
+        all_encoded(&name, &work);
+        (name, work.text(Document::Bootstrap))
+    };
     all_accepted("inputs of the corpus", cases().into_iter().map(bootstrap).collect(), |_| false);
 }
 

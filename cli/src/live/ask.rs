@@ -52,7 +52,7 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
                     }
                     let withheld: Vec<&str> = list(of, "withheld").iter().filter_map(Value::as_str).collect();
                     if !withheld.is_empty() {
-                        let _ = add(&format!("withheld, because Envoy would reject it: {}", listed(&withheld)));
+                        let _ = add(&format!("not sent, see /api/v1/findings for the reason: {}", listed(&withheld)));
                     }
                 }
                 let has = |kind: &str| envoy["types"].as_object().is_some_and(|types| types.keys().any(|known| short(known) == kind));

@@ -1308,7 +1308,7 @@ pub(crate) mod described {
             "\"transport_socket_matcher\": ",
             59,
             1,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
+            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new("\"name\": ", 1, 2, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),

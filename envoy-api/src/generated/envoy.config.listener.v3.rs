@@ -830,7 +830,7 @@ pub(crate) mod described {
             "\"filter_chain_matcher\": ",
             32,
             7,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
+            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new("\"use_original_dst\": ", 4, 8, d::Kind::Bool, d::Cardinality::Wrapper),

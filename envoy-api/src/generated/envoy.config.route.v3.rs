@@ -5136,7 +5136,7 @@ pub(crate) mod described {
         d::FieldInfo::new("\"domains\": ", 2, 1, d::Kind::String, d::Cardinality::Repeated)
             .rules(&[d::Rule::MinItems(1), d::Rule::Each(&[d::Rule::HeaderValue { strict: false }])]),
         d::FieldInfo::new("\"routes\": ", 3, 2, d::Kind::Message(&M37), d::Cardinality::Repeated),
-        d::FieldInfo::new("\"matcher\": ", 21, 3, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"matcher\": ", 21, 3, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
         d::FieldInfo::new("\"require_tls\": ", 4, 4, d::Kind::Enum(&E6), d::Cardinality::Implicit).rules(&[d::Rule::DefinedOnly]),
         d::FieldInfo::new("\"virtual_clusters\": ", 5, 5, d::Kind::Message(&M60), d::Cardinality::Repeated),
         d::FieldInfo::new("\"rate_limits\": ", 6, 6, d::Kind::Message(&M12), d::Cardinality::Repeated),

@@ -52,7 +52,7 @@ pub(crate) mod described {
             d::Cardinality::Optional,
         )
         .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"xds_matcher\": ", 3, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"xds_matcher\": ", 3, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
         d::FieldInfo::new(
             "\"extension_config\": ",
             2,
@@ -98,7 +98,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"xds_matcher\": ", 1, 0, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)];
+        [d::FieldInfo::new("\"xds_matcher\": ", 1, 0, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional)];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.common.matching.v3.ExtensionWithMatcherPerRoute", fields: &F1, oneofs: &[] };
     impl d::Describe for super::ExtensionWithMatcherPerRoute {

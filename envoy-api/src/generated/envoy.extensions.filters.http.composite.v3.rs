@@ -101,7 +101,7 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 2] = [
         d::FieldInfo::new("\"named_filter_chains\": ", 1, 0, d::Kind::Message(&M4), d::Cardinality::Map(d::Kind::String)),
-        d::FieldInfo::new("\"matcher\": ", 2, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"matcher\": ", 2, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
     ];
     pub(crate) static M0: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.Composite", fields: &F0, oneofs: &[] };
@@ -137,7 +137,7 @@ pub(crate) mod described {
     }
 
     static F1: [d::FieldInfo; 1] =
-        [d::FieldInfo::new("\"matcher\": ", 1, 0, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)
+        [d::FieldInfo::new("\"matcher\": ", 1, 0, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional)
             .rules(&[d::Rule::Required])];
     pub(crate) static M1: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.composite.v3.CompositePerRoute", fields: &F1, oneofs: &[] };

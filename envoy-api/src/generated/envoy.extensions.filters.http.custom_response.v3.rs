@@ -27,7 +27,7 @@ pub(crate) mod described {
         "\"custom_response_matcher\": ",
         1,
         0,
-        d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
+        d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3),
         d::Cardinality::Optional,
     )];
     pub(crate) static M0: d::MessageInfo =

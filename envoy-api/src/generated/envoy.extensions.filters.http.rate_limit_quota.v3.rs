@@ -555,7 +555,7 @@ pub(crate) mod described {
         d::FieldInfo::new("\"rlqs_server\": ", 1, 0, d::Kind::Message(&crate::envoy::config::core::v3::described::M23), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
         d::FieldInfo::new("\"domain\": ", 2, 1, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
-        d::FieldInfo::new("\"bucket_matchers\": ", 3, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)
+        d::FieldInfo::new("\"bucket_matchers\": ", 3, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional)
             .rules(&[d::Rule::Required]),
         d::FieldInfo::new("\"filter_enabled\": ", 4, 3, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
         d::FieldInfo::new("\"filter_enforced\": ", 5, 4, d::Kind::Message(&crate::envoy::config::core::v3::described::M79), d::Cardinality::Optional),
@@ -611,7 +611,7 @@ pub(crate) mod described {
 
     static F8: [d::FieldInfo; 2] = [
         d::FieldInfo::new("\"domain\": ", 1, 0, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"bucket_matchers\": ", 2, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"bucket_matchers\": ", 2, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
     ];
     pub(crate) static M8: d::MessageInfo =
         d::MessageInfo { full_name: "envoy.extensions.filters.http.rate_limit_quota.v3.RateLimitQuotaOverride", fields: &F8, oneofs: &[] };

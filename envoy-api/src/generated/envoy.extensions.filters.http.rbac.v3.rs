@@ -54,9 +54,9 @@ pub(crate) mod described {
     static F0: [d::FieldInfo; 7] = [
         d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
         d::FieldInfo::new("\"rules_stat_prefix\": ", 6, 1, d::Kind::String, d::Cardinality::Implicit),
-        d::FieldInfo::new("\"matcher\": ", 4, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"matcher\": ", 4, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
         d::FieldInfo::new("\"shadow_rules\": ", 2, 3, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"shadow_matcher\": ", 5, 4, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"shadow_matcher\": ", 5, 4, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
         d::FieldInfo::new("\"shadow_rules_stat_prefix\": ", 3, 5, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new("\"track_per_rule_stats\": ", 7, 6, d::Kind::Bool, d::Cardinality::Implicit),
     ];

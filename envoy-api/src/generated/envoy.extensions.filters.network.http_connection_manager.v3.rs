@@ -1047,7 +1047,7 @@ pub(crate) mod described {
             "\"forward_client_cert_matcher\": ",
             60,
             40,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
+            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new("\"proxy_100_continue\": ", 18, 41, d::Kind::Bool, d::Cardinality::Implicit),

@@ -76,9 +76,9 @@ pub(crate) mod described {
 
     static F0: [d::FieldInfo; 8] = [
         d::FieldInfo::new("\"rules\": ", 1, 0, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"matcher\": ", 6, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"matcher\": ", 6, 1, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
         d::FieldInfo::new("\"shadow_rules\": ", 2, 2, d::Kind::Message(&crate::envoy::config::rbac::v3::described::M7), d::Cardinality::Optional),
-        d::FieldInfo::new("\"shadow_matcher\": ", 7, 3, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional),
+        d::FieldInfo::new("\"shadow_matcher\": ", 7, 3, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional),
         d::FieldInfo::new("\"shadow_rules_stat_prefix\": ", 5, 4, d::Kind::String, d::Cardinality::Implicit),
         d::FieldInfo::new("\"stat_prefix\": ", 3, 5, d::Kind::String, d::Cardinality::Implicit).rules(&[d::Rule::MinChars(1)]),
         d::FieldInfo::new("\"enforcement_type\": ", 4, 6, d::Kind::Enum(&E0), d::Cardinality::Implicit),

@@ -256,7 +256,7 @@ pub(crate) mod described {
             .oneof(0)
             .rules(&[d::Rule::MinChars(1)])
             .deprecated(&d::Deprecation { since: "3.0", disallowed: false }),
-        d::FieldInfo::new("\"matcher\": ", 9, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1), d::Cardinality::Optional)
+        d::FieldInfo::new("\"matcher\": ", 9, 2, d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3), d::Cardinality::Optional)
             .oneof(0),
         d::FieldInfo::new("\"idle_timeout\": ", 3, 3, d::Kind::Message(<::prost_types::Duration as d::Describe>::INFO), d::Cardinality::Optional),
         d::FieldInfo::new("\"use_original_src_ip\": ", 4, 4, d::Kind::Bool, d::Cardinality::Implicit),

@@ -76,7 +76,7 @@ pub(crate) mod described {
         "\"cluster_matcher\": ",
         1,
         0,
-        d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
+        d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3),
         d::Cardinality::Optional,
     )
     .rules(&[d::Rule::Required])];

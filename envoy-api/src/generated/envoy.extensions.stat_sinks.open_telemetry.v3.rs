@@ -71,7 +71,7 @@ pub(crate) mod described {
             "\"custom_metric_conversions\": ",
             8,
             8,
-            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M1),
+            d::Kind::Message(&crate::xds::r#type::matcher::v3::described::M3),
             d::Cardinality::Optional,
         ),
         d::FieldInfo::new("\"max_data_points_per_request\": ", 10, 9, d::Kind::U32, d::Cardinality::Implicit),

@@ -1653,6 +1653,10 @@ pub(crate) static TABLE: &[Entry] = &[
     #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::core::v3::TypedExtensionConfig>("xds.core.v3.TypedExtensionConfig"),
     #[cfg(feature = "registry-all")]
+    Entry::new::<crate::xds::r#type::matcher::v3::CelMatcher>("xds.type.matcher.v3.CelMatcher"),
+    #[cfg(feature = "registry-all")]
+    Entry::new::<crate::xds::r#type::matcher::v3::HttpAttributesCelMatchInput>("xds.type.matcher.v3.HttpAttributesCelMatchInput"),
+    #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::matcher::v3::ListStringMatcher>("xds.type.matcher.v3.ListStringMatcher"),
     #[cfg(feature = "registry-all")]
     Entry::new::<crate::xds::r#type::matcher::v3::Matcher>("xds.type.matcher.v3.Matcher"),

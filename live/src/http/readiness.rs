@@ -80,7 +80,7 @@ fn degraded(build: &Build, states: &[Status], clients: &Clients) -> Vec<String> 
     let withheld = withheld.map(|(gateway, of)| {
         let url = of.service.type_url();
         let kind = url.rsplit('.').next().unwrap_or(&url);
-        format!("{}: {kind} {} is not sent, because Envoy would reject it: {}", gateway.id, of.name, of.reason())
+        format!("{}: {kind} {} is not sent, because {}", gateway.id, of.name, of.reason())
     });
     let defaults = build.on_defaults.iter().map(|dialect| format!("{dialect}: the controller's configuration was deleted; its defaults take effect"));
     sources.chain(defaults).chain(rejected).chain(withheld.take(MOST)).map(|line| format!("degraded: {line}")).collect()

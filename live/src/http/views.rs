@@ -2,9 +2,10 @@
 //! else, and has no key material.
 
 use super::{Asked, Shared, installation};
+use crate::connected::connected;
 use crate::envoys::drift::text_of;
 use crate::findings::served_findings;
-use crate::worker::build::{Build, Gateway};
+use crate::worker::build::Build;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -124,22 +125,9 @@ pub fn ir(shared: &Shared, _: &Asked) -> Answer {
 pub fn envoys(shared: &Shared, _: &Asked) -> Answer {
     let build = shared.build();
     let row = |client: crate::xds::clients::Client| {
-        let mut row = with(value(&client)?, [("event", json!("envoy")), ("state", json!("connected")), ("gateway", json!(client.gateway))])?;
-        let gateways = build.iter().flat_map(|build| &build.gateways).filter(|gateway| client.gateway.as_deref() == Some(&*gateway.id));
-        // Names of the resources that this Envoy should have, and that are not sent.
-        for (url, names) in gateways.flat_map(Gateway::withheld_names) {
-            if let Some(kind) = row["types"].get_mut(&url) {
-                kind["withheld"] = json!(names);
-            }
-        }
-        for (url, names) in shared.clients.rejected_names(client.gateway.as_deref().unwrap_or_default()) {
-            if let Some(kind) = row["types"].get_mut(&*url) {
-                kind["held"] = json!(names);
-            }
-        }
-        Ok(row)
+        with(value(&client)?, [("event", json!("envoy")), ("state", json!("connected")), ("gateway", json!(client.gateway))])
     };
-    let rows: Result<Vec<Value>, _> = shared.clients.all().into_iter().map(row).collect();
+    let rows: Result<Vec<Value>, _> = connected(build.as_deref(), &shared.clients).into_iter().map(row).collect();
     Ok(json!({ "envoys": rows? }))
 }
 

@@ -47,7 +47,7 @@ const MOST_PLACES: usize = 8;
 pub struct Gateway {
     pub id: Arc<str>,
     pub snapshot: Arc<Snapshot>,
-    /// Resources that are not sent, because Envoy would reject them.
+    /// Resources that are not sent.
     pub withheld: Vec<Withheld>,
     /// Names of the resources that changed, by the URL of the type.
     pub changed: BTreeMap<Arc<str>, Vec<Arc<str>>>,

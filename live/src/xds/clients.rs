@@ -65,6 +65,13 @@ pub struct Acceptance {
     /// The last rejection, until it accepts a version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected: Option<Rejection>,
+    /// Names of resources that are not sent. Only [`connected`](crate::connected::connected) sets it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
+    /// Names of resources whose newest version an Envoy rejected, so that all keep the last accepted one. Only
+    /// [`connected`](crate::connected::connected) sets it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<String>,
     #[serde(skip)]
     since: Option<Instant>,
     /// The change that was measured last.

@@ -41,7 +41,7 @@ pub struct Served {
     pub resource: Arc<Encoded>,
 }
 
-/// A resource that is not sent unchanged, because Envoy would reject it.
+/// A resource that is not sent unchanged, because Envoy would reject it or because it contains a message of an unknown type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Withheld {
     /// The service that would serve it.
@@ -64,12 +64,15 @@ impl Withheld {
         pointer.splitn(4, '/').nth(3).map(|field| format!("/{field}"))
     }
 
-    /// Says why Envoy would reject it.
+    /// Says why it is not sent, as a sentence after "because".
     #[must_use]
     pub fn reason(&self) -> String {
-        let message = self.broken.first().map(|broken| broken.message.as_str()).unwrap_or_default();
+        let first = self.broken.first();
+        let is_unknown = first.is_some_and(|broken| broken.rule == verbatim::KNOWN_TYPE);
+        let effect = if is_unknown { "Chancery cannot encode it" } else { "Envoy would reject it" };
+        let message = first.map(|broken| broken.message.as_str()).unwrap_or_default();
         let rest = if self.in_part { " (only this route is left out; the rest is sent)" } else { "" };
-        self.field().map_or_else(|| format!("{message}{rest}"), |field| format!("{field}: {message}{rest}"))
+        self.field().map_or_else(|| format!("{effect}: {message}{rest}"), |field| format!("{effect}: {field}: {message}{rest}"))
     }
 }
 

@@ -23,11 +23,17 @@ pub(super) fn message<M: Readable>(of: &Tree) -> M {
     read::<M>(of).message
 }
 
-/// Converts a resource to a message, with the violations that Envoy rejects.
+/// The rule of a message whose type Chancery does not know: it has no bytes on the wire.
+#[cfg(feature = "wire")]
+pub(super) const KNOWN_TYPE: &str = "known-type";
+
+/// Converts a resource to a message, with the violations that Envoy rejects, and the messages that cannot be encoded.
 #[cfg(feature = "wire")]
 pub(super) fn judged<M: Readable + Describe>(of: &Tree) -> (M, Vec<rules::Violation>) {
     let Read { message, problems } = read::<M>(of);
-    let broken = violations(&message, problems);
+    let (unknown, misfits): (Vec<Problem>, Vec<Problem>) = problems.into_iter().partition(|problem| problem.kind == ProblemKind::UnknownType);
+    let mut broken = violations(&message, misfits);
+    broken.extend(unknown.into_iter().map(|problem| violation::<M>(problem, KNOWN_TYPE)));
     (message, broken)
 }
 
@@ -44,14 +50,11 @@ pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation>
 
 fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Vec<rules::Violation> {
     let misfits = problems.into_iter().filter(|problem| problem.kind != ProblemKind::UnknownType);
-    let misfit = |problem: Problem| rules::Violation {
-        pointer: problem.pointer,
-        message_type: M::INFO.full_name,
-        field: "",
-        rule: "json",
-        message: problem.message,
-    };
-    misfits.map(misfit).chain(rules::validate(message)).collect()
+    misfits.map(|problem| violation::<M>(problem, "json")).chain(rules::validate(message)).collect()
+}
+
+fn violation<M: Describe>(problem: Problem, rule: &'static str) -> rules::Violation {
+    rules::Violation { pointer: problem.pointer, message_type: M::INFO.full_name, field: "", rule, message: problem.message }
 }
 
 /// Listeners as a bootstrap contains them: with their routes inline and their certificates by name.

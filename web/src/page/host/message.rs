@@ -126,6 +126,12 @@ pub struct Acceptance {
     /// The last rejection.
     #[serde(default)]
     pub rejected: Option<Rejection>,
+    /// Names of resources that are not sent.
+    #[serde(default)]
+    pub withheld: Vec<String>,
+    /// Names of resources that stay at their last accepted version, because an Envoy rejected the newest one.
+    #[serde(default)]
+    pub held: Vec<String>,
 }
 
 /// A rejection by an Envoy.

@@ -54,7 +54,7 @@ fn describe_event(happened: &Happened) -> (&'static str, String) {
             "error",
             format!("Envoy {} rejected {} {}: {}", text(rest, "id"), short(text(rest, "type")), text(rest, "resource"), text(rest, "message")),
         ),
-        "withheld" => ("error", format!("{} {} is not sent: {}", short(text(rest, "type")), text(rest, "resource"), text(rest, "message"))),
+        "withheld" => ("error", format!("{} {} is not sent, because {}", short(text(rest, "type")), text(rest, "resource"), text(rest, "message"))),
         "held" => ("error", format!("a change of {} is held back: one Envoy rejects it", text(rest, "gateway"))),
         "emptied" => ("error", format!("the Envoys of {} lose all their listeners", text(rest, "gateway"))),
         "planned" => ("notice", planned(rest)),
@@ -220,6 +220,13 @@ fn Envoys(app: App) -> impl IntoView {
     }
 }
 
+/// Some names: the first ones, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let first = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{first} and {} more", names.len() - SHOWN) } else { first }
+}
+
 #[component]
 fn OneEnvoy(app: App, envoy: Envoy) -> impl IntoView {
     let types = envoy.types.into_iter().map(|(kind, of)| {
@@ -228,8 +235,16 @@ fn OneEnvoy(app: App, envoy: Envoy) -> impl IntoView {
             (None, Some(accepted)) if *accepted == of.sent => ("match", "accepted".into()),
             _ => ("notice", "sent".to_owned()),
         };
+        let kept = (!of.held.is_empty() && of.rejected.is_none())
+            .then(|| format!("an earlier version is kept, because Envoy rejected the newest: {}", listed(&of.held)));
+        let withheld = (!of.withheld.is_empty()).then(|| format!("not sent, see the findings: {}", listed(&of.withheld)));
+        let lacks = [kept, withheld].into_iter().flatten();
+        let lacks = lacks.map(|message| view! { <tr><td><span class="mark error" aria-hidden="true"></span></td><td></td><td>{message}</td></tr> });
         let places: Vec<_> = of.rejected.into_iter().flat_map(|of| of.resources).flat_map(|of| of.places).map(|of| place(app, &of.file, of.line)).collect();
-        view! { <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{short(&kind).to_owned()}</td><td>{message} {places}</td></tr> }
+        view! {
+            <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{short(&kind).to_owned()}</td><td>{message} {places}</td></tr>
+            {lacks.collect_view()}
+        }
     });
     view! {
         <div class="live-envoy">
