@@ -193,7 +193,8 @@ impl RouteText<'_> {
                 let place = self.place(call.span.as_ref());
                 let _ = writeln!(teller.out, "\n{mark} {}{place}", plain(&call.why));
             }
-            let _ = writeln!(self.out, "\n{}\n{}", self.style.heading(&hop.gateway), teller.steps());
+            let share = if hop.percent < 100.0 { format!(" (gets {}%)", simulate::percent(hop.percent)) } else { String::new() };
+            let _ = writeln!(self.out, "\n{}{share}\n{}", self.style.heading(&hop.gateway), teller.steps());
         }
     }
 

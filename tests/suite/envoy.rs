@@ -3,8 +3,8 @@
 //! `CHANCERY_ENVOY` names the program (`cargo xtask test` finds or installs it); `CHANCERY_CORPUS` may name a folder of cases.
 
 use crate::{examples, fixtures};
-use chancery_core::backend::envoy::v3::{Emitted, Withheld, encode};
 use chancery_core::backend::envoy::Document;
+use chancery_core::backend::envoy::v3::{Emitted, Withheld, encode};
 use chancery_core::compilation::{Dialect, Options};
 use chancery_core::dialect;
 use chancery_core::resource::Inputs;
@@ -60,7 +60,8 @@ fn all_accepted(what: &str, documents: Vec<(String, String)>, is_reported: impl 
 fn all_encoded(name: &str, work: &Work) {
     for gateway in work.compilation.gateways() {
         let encoding = encode(gateway.ir, None, &mut Emitted::new());
-        let unknown: Vec<String> = encoding.withheld.iter().map(Withheld::reason).filter(|reason| reason.starts_with("Chancery cannot encode")).collect();
+        let unknown: Vec<String> =
+            encoding.withheld.iter().map(Withheld::reason).filter(|reason| reason.starts_with("Chancery cannot encode")).collect();
         assert!(unknown.is_empty(), "{name}: {unknown:?}");
     }
 }

@@ -118,3 +118,82 @@ fn suggestion_has_placeholder_for_required_token() {
     let suggested = suggested("envoy-gateway", Options::default(), text, "shop/eg");
     assert!(suggested.iter().any(|request| request.ends_with(" authorization: Bearer $TOKEN")), "{suggested:?}");
 }
+
+#[test]
+fn verdict_names_the_share_that_is_denied() {
+    let services = "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n---\n\
+                    Kind: service-splitter\nName: api\nSplits: [{Weight: 50}, {Weight: 50, Service: api-v2}]\n---\n\
+                    service: {name: web, port: 8080, address: 10.0.0.1, connect: {sidecar_service: {proxy: {upstreams: \
+                    [{destination_name: api, local_bind_port: 5000}]}}}}\n---\n\
+                    service: {name: api, port: 9090, address: 10.0.0.2, connect: {sidecar_service: {}}}\n---\n\
+                    service: {name: api-v2, port: 9090, address: 10.0.0.3, connect: {sidecar_service: {}}}\n---\n";
+    let denial = |service: &str| format!("Kind: service-intentions\nName: {service}\nSources: [{{Name: web, Action: deny}}]\n");
+    for (denied, verdict) in [
+        (denial("api"), "✗ 50% api, 50% api-v2, but 50% of them fail: intention `api` denies `web` (403)"),
+        (denial("api-v2"), "✗ 50% api, 50% api-v2, but 50% of them fail: intention `api-v2` denies `web` (403)"),
+        (String::new(), "✓ 50% api, 50% api-v2"),
+    ] {
+        let folder = Folder::with(&[("input.yaml", &format!("{services}{denied}"))]);
+        let run = folder.run(&["route", "--dialect", "consul", "http://localhost:5000/", "input.yaml"]);
+        assert!(run.out.lines().any(|line| line.starts_with(verdict)), "{}{}", run.out, run.err);
+    }
+}
+
+const LIMITED: &str = "
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: eg, namespace: shop}
+spec:
+  gatewayClassName: eg
+  listeners: [{name: http, protocol: HTTP, port: 80}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: cart, namespace: shop}
+spec:
+  parentRefs: [{name: eg}]
+  rules: [{backendRefs: [{name: cart, port: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {ports: [{name: http, port: 80}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: cart-1, namespace: shop, labels: {kubernetes.io/service-name: cart}}
+addressType: IPv4
+ports: [{name: http, port: 80, protocol: TCP}]
+endpoints: [{addresses: [10.0.0.1], conditions: {ready: true}}]
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: limit, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}]
+  rateLimit:
+    local:
+      rules:
+";
+
+#[test]
+fn local_limits_count_for_what_their_descriptors_distinguish() {
+    let limit = |selector: &str, header: &[&str]| {
+        let rule = format!("      - clientSelectors: [{selector}]\n        limit: {{requests: 100, unit: Second}}\n");
+        let folder = Folder::with(&[("input.yaml", &format!("{LIMITED}{rule}"))]);
+        let run = folder.run(&[&["route", "--dialect", "envoy-gateway", "http://shop.example.com/", "input.yaml"], header].concat());
+        run.out.lines().nth(1).unwrap_or_default().to_owned()
+    };
+    let each = "✓ cart:80, if the limit is not exceeded: 100 requests at once, 100 more every 1s";
+    let bob = ["-H", "x-user: bob"];
+    assert_eq!(limit("{sourceCIDR: {value: 0.0.0.0/0, type: Distinct}}", &[]), format!("{each} for each client address"));
+    assert_eq!(limit("{headers: [{name: x-user, type: Distinct}]}", &bob), format!("{each} for each value of `x-user`"));
+    assert_eq!(limit("{headers: [{name: x-user, value: bob}]}", &bob), each);
+    assert_eq!(limit("{headers: [{name: x-user, value: bob}]}", &["-H", "x-user: eve"]), "✓ cart:80");
+    assert_eq!(limit("{headers: [{name: x-user, type: Distinct}]}", &[]), "✓ cart:80");
+}

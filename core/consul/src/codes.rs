@@ -28,9 +28,12 @@ chancery_base::codes! {
     REDUNDANT_INTENTION = "redundant-intention", Notice, "An intention has the same effect as the default policy";
     SHADOWED_PERMISSION = "shadowed-permission", Warning, "A permission never applies, because an earlier one matches all of its requests";
     OPEN_PERMISSIONS = "open-permissions", Warning, "Permissions leave other requests of a source to the default policy, which allows them";
+    TARGET_INTENTION_DIFFERS = "target-intention-differs", Warning, "A chain sends requests to a service whose intentions decide otherwise";
+    INEFFECTIVE_DENY = "ineffective-deny", Warning, "Transparent proxies pass on the connections that an intention denies";
     INTENTION_FOR_ALL = "intention-for-all", Notice, "An intention lets every service call every service";
     UNUSED_JWT_PROVIDER = "unused-jwt-provider", Notice, "No intention requires the tokens of a provider";
     UNREACHED_CHAIN = "unreached-chain", Notice, "No proxy reaches the service of a router, splitter or resolver";
+    BYPASSED_CHAIN_ENTRY = "bypassed-chain-entry", Warning, "A router or a timeout does not apply to requests that another entry leads";
     ROUTE_AFTER_CATCH_ALL = "route-after-catch-all", Warning, "An earlier route matches all requests of a later one";
     ROUTE_WITHOUT_INSTANCES = "route-without-instances", Warning, "A route leads to a service without instances";
     SPLIT_WITHOUT_INSTANCES = "split-without-instances", Warning, "A share of the requests goes to a service without instances";

@@ -4,7 +4,7 @@
 
 use super::cluster::Admitted;
 use super::codes;
-use super::context::{ADDRESSING, GatewayContext, Listener, RouteContext, RouteParent, Translator};
+use super::context::{ADDRESSING, GatewayContext, Listener, RouteContext, RouteParent, Scope, Translator};
 use super::load::Loaded;
 use super::load::resources::{From, To};
 use super::status::{Condition, Conditions};
@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Ledger, SideRef, State, Why};
-use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place};
+use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity};
 use chancery_base::resource::{ObjectId, Objects, nearest};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::gateway_api::owners::Owners;
@@ -356,6 +356,7 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
             let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
                 ("Accepted", false) => (&codes::POLICY_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
                 ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", describe(condition))),
+                ("Overridden", true) if lost_settings(t, object, sink) => continue,
                 ("Overridden", true) => (&codes::POLICY_OVERRIDDEN, describe(condition)),
                 ("Warning", true) => (&codes::POLICY_WARNING, describe(condition)),
                 // Each patch that fails has its own finding.
@@ -377,6 +378,45 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
             });
         }
     }
+}
+
+/// Settings whose loss lets requests through that the policy limits or refuses.
+const PROTECTION: [&str; 10] =
+    ["rateLimit", "circuitBreaker", "authorization", "basicAuth", "apiKeyAuth", "jwt", "oidc", "extAuth", "cors", "requestBuffer"];
+
+/// Reports each setting of a policy that is lost where narrower policies replace the policy. Returns whether there are any.
+fn lost_settings(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) -> bool {
+    let resources = t.resources;
+    let same = [&resources.backend_traffic_policies, &resources.security_policies, &resources.envoy_extension_policies];
+    let Some(all) = same.into_iter().find(|all| all.iter().any(|of| of.id() == policy.id())) else { return false };
+    let kind = policy.kind.name();
+    let mut is_any = false;
+    for (setting, at) in policy.spec().entries().filter(|(key, _)| !ADDRESSING.contains(&key.as_str())) {
+        let lacks = |(scope, id): (&Scope, ObjectId)| {
+            let by = all.iter().copied().find(|of| of.id() == id)?;
+            (!by.spec().field(setting).exists()).then(|| (scope.describe(), by))
+        };
+        let lost: Vec<(String, &Admitted<'_>)> = t.in_force.replacements(kind, policy.id()).filter_map(lacks).collect();
+        let Some((_, first)) = lost.first() else { continue };
+        is_any = true;
+        let scopes: Vec<String> = lost.iter().map(|(scope, _)| scope.clone()).collect();
+        let mut others: Vec<String> = lost.iter().map(|(_, by)| format!("`{}`", by.name())).collect();
+        others.dedup();
+        let verb = if others.len() == 1 { "replaces" } else { "replace" };
+        let message = format!("`{setting}` does not apply to {}: {kind} {} {verb} this whole policy there", series(&scopes), series(&others));
+        let mut found = finding(&codes::POLICY_OVERRIDDEN, message, policy, at);
+        if PROTECTION.contains(&setting.as_str()) {
+            found.severity = Severity::Warning;
+        }
+        let can_merge =
+            target(first).field("kind").str().ends_with("Route") || target(first).items().any(|of| of.field("kind").str().ends_with("Route"));
+        let help = match can_merge {
+            true => format!("add `mergeType: StrategicMerge` to `{}`, or repeat `{setting}` there", first.name()),
+            false => format!("repeat `{setting}` in `{}`", first.name()),
+        };
+        sink.report(found.related(Place::origin(target(first).origin()), "this policy replaces it").help(help));
+    }
+    is_any
 }
 
 /// Whether a policy is refused everywhere, so that none of its settings counts.

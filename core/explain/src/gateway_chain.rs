@@ -26,22 +26,34 @@ pub fn entry_gateways<'a>(compilation: &'a Compilation, request: &Request) -> Ve
     if listening.is_empty() { all } else { listening }
 }
 
-/// Routes a request, from the gateway that receives it to the end of its way.
+/// Routes a request, from the gateway that receives it to the end of its way. If the first gateway divides such requests among several clusters,
+/// each share is followed; a later gateway that divides them again is followed to its largest share.
 pub fn route_through_gateways(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
-    let mut seen = HashSet::new();
-    let (mut first, mut next) = pass(gateway, positions, request, emitted);
-    while let Some(hop) = next.take().filter(|_| first.then.len() < MOST) {
-        let from = first.then.last().map_or_else(|| gateway.id.to_string(), |hop: &Hop| hop.gateway.clone());
+    let (mut first, hops) = pass(gateway, positions, request, emitted);
+    for hop in hops {
+        let ways_left = MOST.saturating_sub(first.then.len());
+        first.then.extend(follow(gateway, positions, hop, ways_left));
+    }
+    first
+}
+
+/// Returns the gateways that a share of the requests passes, after the first gateway.
+fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, hop: NextHop, most: usize) -> Vec<Hop> {
+    let percent = hop.percent;
+    let (mut seen, mut out) = (HashSet::new(), Vec::<Hop>::new());
+    let mut next = Some(hop);
+    while let Some(hop) = next.take().filter(|_| out.len() < most) {
+        let from = out.last().map_or_else(|| gateway.id.to_string(), |hop: &Hop| hop.gateway.clone());
         let Some(to) = listener_at(gateway, &hop, &from) else { break };
         if !seen.insert((to.id.to_string(), hop.request.port)) {
             break;
         }
         let (report, further) = pass(to, positions, &hop.request, &mut Emitted::default());
         let call = decided_call(to, positions, &from, &hop.request);
-        first.then.push(Hop { gateway: to.id.to_string(), call, report });
-        next = further;
+        out.push(Hop { gateway: to.id.to_string(), percent, call, report });
+        next = further.into_iter().next();
     }
-    first
+    out
 }
 
 /// Returns the rule between services that decides a request from another gateway.
@@ -56,7 +68,7 @@ fn decided_call(to: GatewayRef<'_>, positions: &Positions<'_>, from: &str, reque
 /// Routes a request in one gateway only. A note names the next gateway on its way, which is not simulated.
 pub fn route_in_one_gateway(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let (mut report, next) = pass(gateway, positions, request, emitted);
-    if let Some(to) = next.and_then(|hop| listener_at(gateway, &hop, gateway.id.as_str())) {
+    for to in next.iter().filter_map(|hop| listener_at(gateway, hop, gateway.id.as_str())) {
         let note = format!(
             "{} gets the request next, and may deny it: this report does not simulate it. Without `--gateway` or `--proxy`, `chancery route` simulates it too",
             to.id
@@ -66,14 +78,14 @@ pub fn route_in_one_gateway(gateway: GatewayRef<'_>, positions: &Positions<'_>, 
     report
 }
 
-/// Routes a request in one gateway, and returns where it goes next.
-fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Option<NextHop>) {
+/// Routes a request in one gateway, and returns where it goes next, the largest share first.
+fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Vec<NextHop>) {
     let config = EnvoyConfig::of(gateway.ir);
     let map = chancery_envoy::emit::output_map(gateway.ir, &chancery_envoy::Options::default(), emitted);
     let report = TracedGateway { side: gateway.of(), positions, config: &config, map: &map }.route(request);
     let identity = gateway.ir.delivery.identity.as_deref();
-    let hop = Gateway::new(&config).next_hop(request, &report.simulation, identity);
-    (report, hop)
+    let hops = Gateway::new(&config).next_hops(request, &report.simulation, identity);
+    (report, hops)
 }
 
 /// Returns another gateway of the same side that listens at the target of a connection. A listener at this very address is preferred to one at all

@@ -64,6 +64,7 @@ pub(super) fn headline(report: &RouteReport, request: &Request, story: &Graph) -
     for (cluster, share) in shares(simulation) {
         match split_services(story, &cluster) {
             Some(services) => all.extend(services.into_iter().map(|(name, part)| (name, share * f64::from(part) / 100.0))),
+            None if is_original_destination(simulation, &cluster) => all.push(("the address that the client connects to".into(), share)),
             None => all.push((service_name(story, &cluster), share)),
         }
     }
@@ -72,6 +73,11 @@ pub(super) fn headline(report: &RouteReport, request: &Request, story: &Graph) -
     let to = all.iter().map(one).collect::<Vec<_>>().join(", ");
     let path = simulation.upstream.as_ref().map(|upstream| upstream.path.as_str()).filter(|path| *path != request.path);
     path.map_or_else(|| to.clone(), |path| format!("{to}, as {path}"))
+}
+
+/// Whether a cluster forwards a connection to the address that it was for.
+fn is_original_destination(simulation: &Simulation, cluster: &str) -> bool {
+    simulation.upstream_clusters.iter().any(|of| of.name == cluster && of.discovery == "ORIGINAL_DST")
 }
 
 /// Explains why a TLS connection ends here, and what to do about it.

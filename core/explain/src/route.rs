@@ -47,12 +47,21 @@ pub struct RouteReport {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Hop {
     pub gateway: String,
+    /// The share of the requests that come here, in percent.
+    #[serde(skip_serializing_if = "is_whole")]
+    pub percent: f64,
     /// The rule between services that decides the call of the gateway before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<DecidedCall>,
     /// What happens to the request there.
     #[serde(flatten)]
     pub report: RouteReport,
+}
+
+/// Whether it is all of them.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_whole(percent: &f64) -> bool {
+    *percent >= 100.0
 }
 
 /// The rule that decides a call between two gateways.

@@ -20,7 +20,7 @@ use chancery_app_gateway::route as appgw;
 use chancery_base::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway, NginxRef, SideRef};
 use chancery_compile::EmittedByGateway;
 use chancery_envoy::config::{ByPointer, EnvoyConfig};
-use chancery_envoy::simulate::{Ending, Outcome, Request, SavedRequest, Simulation, Verdict, WrittenRequest, percent};
+use chancery_envoy::simulate::{Ending, LostShare, Outcome, Request, SavedRequest, Simulation, Verdict, WrittenRequest, percent};
 
 /// The result of a request on its whole way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -178,19 +178,30 @@ fn is_good(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Forward | Outcome::Redirect)
 }
 
-/// Returns the simulation that ends the request, and its gateway if it is not the first.
-fn deciding(report: &RouteReport) -> (Option<&Hop>, &Simulation) {
-    let first = &report.simulation;
-    let hop = report.then.iter().find(|hop| hop.report.simulation.outcome != Outcome::Forward).filter(|_| first.outcome == Outcome::Forward);
-    hop.map_or((None, first), |hop| (Some(hop), &hop.report.simulation))
+/// Returns the gateways after the first that do not forward the request.
+fn ending_hops(report: &RouteReport) -> impl Iterator<Item = &Hop> {
+    let is_forwarded = report.simulation.outcome == Outcome::Forward;
+    report.then.iter().filter(move |hop| is_forwarded && hop.report.simulation.outcome != Outcome::Forward)
 }
+
+/// Returns the simulation that ends all of the requests, and its gateway if it is not the first.
+fn deciding(report: &RouteReport) -> (Option<&Hop>, &Simulation) {
+    let whole = ending_hops(report).find(|hop| hop.percent >= WHOLE);
+    whole.map_or((None, &report.simulation), |hop| (Some(hop), &hop.report.simulation))
+}
+
+/// The share of all requests, in percent.
+const WHOLE: f64 = 100.0;
 
 /// Returns how a request ends after all Envoys on its way.
 #[must_use]
 pub fn envoy_ending(report: &RouteReport) -> Ending {
     match deciding(report) {
         (Some(hop), simulation) => Ending { at: Some(hop.gateway.clone()), ..Ending::of(simulation) },
-        (None, simulation) => Ending::of(simulation),
+        (None, simulation) => {
+            let lost = |hop: &Hop| LostShare { percent: hop.percent, at: hop.gateway.clone(), status: hop.report.simulation.status };
+            Ending { lost: ending_hops(report).map(lost).collect(), ..Ending::of(simulation) }
+        }
     }
 }
 
@@ -205,15 +216,20 @@ const DENIED: u32 = 403;
 pub fn envoy_verdict(report: &RouteReport, request: &Request, names: &Graph) -> RequestVerdict {
     let (hop, simulation) = deciding(report);
     let start = headline(report, request, names);
-    let sentence = match hop {
-        Some(hop) => match hop.call.as_ref().filter(|call| !call.is_allowed && simulation.status == Some(DENIED)) {
-            Some(call) => format!("{start}, but {} ({DENIED})", call.why),
-            None => format!("{start}, but {} {}", hop.gateway, describe_end(simulation)),
-        },
-        None => format!("{start}{}", conditions(report)),
-    };
-    let good = is_good(simulation.outcome);
+    let lost: Vec<String> = ending_hops(report).map(describe_loss).collect();
+    let sentence = if lost.is_empty() { format!("{start}{}", conditions(report)) } else { format!("{start}, but {}", lost.join(", and ")) };
+    let good = is_good(simulation.outcome) && lost.is_empty();
     RequestVerdict { sentence, good, outcome: simulation.outcome, status: simulation.status, at: hop.map(|hop| hop.gateway.clone()) }
+}
+
+/// Describes a later gateway that ends a share of the requests, as the end of a sentence.
+fn describe_loss(hop: &Hop) -> String {
+    let simulation = &hop.report.simulation;
+    let end = match hop.call.as_ref().filter(|call| !call.is_allowed && simulation.status == Some(DENIED)) {
+        Some(call) => format!("{} ({DENIED})", call.why),
+        None => format!("{} {}", hop.gateway, describe_end(simulation)),
+    };
+    if hop.percent >= WHOLE { end } else { format!("{}% of them fail: {end}", percent(hop.percent)) }
 }
 
 /// Returns the external decisions that the result depends on, as the end of a sentence.
@@ -232,8 +248,19 @@ fn conditions(report: &RouteReport) -> String {
             .collect::<Vec<_>>()
     };
     let first = report.simulation.conditions.iter().map(|condition| condition.wants.clone());
-    let wants: Vec<String> = first.chain(report.then.iter().flat_map(of_hop)).collect();
-    let by: Vec<String> = report.then.iter().filter_map(|hop| hop.call.as_ref()?.by.as_ref()).map(|by| format!(", by {by}")).collect();
+    let mut wants: Vec<String> = Vec::new();
+    first.chain(report.then.iter().flat_map(of_hop)).for_each(|of| {
+        if !wants.contains(&of) {
+            wants.push(of)
+        }
+    });
+    let mut by: Vec<String> = Vec::new();
+    let rules = report.then.iter().filter_map(|hop| hop.call.as_ref()?.by.as_ref()).map(|by| format!(", by {by}"));
+    rules.for_each(|of| {
+        if !by.contains(&of) {
+            by.push(of)
+        }
+    });
     if wants.is_empty() { by.concat() } else { format!("{}, if {}", by.concat(), wants.join(" and ")) }
 }
 

@@ -1,7 +1,8 @@
 //! Rules of Envoy's code that are not in its protos, for fields that controllers copy from a user's resource.
 //!
 //! Each rule was checked with Envoy 1.40. Source of behaviour: envoyproxy/envoy, `source/common/protobuf/utility.cc` (durations),
-//! `source/common/router/config_impl.cc` (weights), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and BoringSSL
+//! `source/common/router/config_impl.cc` (weights),
+//! `source/common/listener_manager/filter_chain_manager_impl.cc` (server names), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and BoringSSL
 //! for cipher suites and groups (`ssl/ssl_cipher.cc`, `ssl/ssl_key_share.cc`). Does not check strings with `%COMMANDS%`, headers or expressions.
 
 use crate::describe::{FieldInfo, List, MessageInfo, Reflect, Value, Visitor};
@@ -14,11 +15,12 @@ const LONGEST: i64 = 9_223_372_036;
 
 const TLS: &str = "envoy.extensions.transport_sockets.tls.v3.TlsParameters";
 const AUTHORIZATION: &str = "envoy.extensions.filters.http.ext_authz.v3.HttpService";
+const CHAIN_MATCH: &str = "envoy.config.listener.v3.FilterChainMatch";
 const WEIGHTED: &str = "envoy.config.route.v3.WeightedCluster";
 
 /// Whether there are rules for scalars of a message.
 pub(super) fn knows(message: &MessageInfo) -> bool {
-    matches!(message.full_name, TLS | AUTHORIZATION)
+    matches!(message.full_name, TLS | AUTHORIZATION | CHAIN_MATCH)
 }
 
 /// Returns the error of Envoy's code for a field's value, with the index of the item in a list.
@@ -32,6 +34,10 @@ pub(super) fn complaint(message: &MessageInfo, field: &FieldInfo, value: Value<'
         }),
         (TLS, "ecdh_curves", Value::List(list)) => curves(list),
         (AUTHORIZATION, "path_prefix", Value::String(prefix)) => (!prefix.starts_with('/')).then(|| (None, "must start with \"/\"".into())),
+        (CHAIN_MATCH, "server_names", list) => item(list, |name| {
+            let is_partial = name.contains('*') && !name.starts_with("*.");
+            is_partial.then(|| format!("`{name}` is not accepted: a `*` must be the whole first label, as in `*.example.com`"))
+        }),
         (WEIGHTED, "clusters", Value::List(clusters)) => {
             let weights = clusters.iter().map(|cluster| if let Value::Message(of) = cluster { weight(of) } else { 0 });
             (weights.sum::<u64>() > u64::from(u32::MAX)).then(|| (None, format!("the weights must not be more than {} together", u32::MAX)))

@@ -61,7 +61,12 @@ pub async fn metrics(State(shared): State<Shared>) -> Response {
         let synced = u8::from(status.state == crate::event::SourceState::Synced);
         let _ = writeln!(out, "chancery_source_synced{{source=\"{}\",kind=\"{}\"}} {synced}", escaped(&status.source), escaped(&status.kind));
     }
-    head(&mut out, "chancery_resources_withheld", "gauge", "Resources that are not sent, because Envoy would reject them or they cannot be encoded, by gateway and type.");
+    head(
+        &mut out,
+        "chancery_resources_withheld",
+        "gauge",
+        "Resources that are not sent, because Envoy would reject them or they cannot be encoded, by gateway and type.",
+    );
     for gateway in shared.build().iter().flat_map(|build| &build.gateways) {
         for (kind, names) in gateway.withheld_names() {
             let _ = writeln!(out, "chancery_resources_withheld{{gateway=\"{}\",type=\"{}\"}} {}", escaped(&gateway.id), escaped(&kind), names.len());

@@ -1,8 +1,9 @@
 //! Checks intentions: those that no proxy applies, name missing services, or repeat the default; and JWT providers.
 
-use super::Mesh;
+use super::{Mesh, is_transparent};
 use crate::codes;
 use crate::entry::{Entry, Kind};
+use crate::instance::Instance;
 use crate::validate::is_set;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
@@ -54,6 +55,76 @@ fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     }
     shadowed_permissions(mesh, entry, source);
     redundant(mesh, entry, source, allows);
+    other_targets(mesh, entry, source);
+    passed_on(mesh, entry, source);
+}
+
+/// The service's own chain may send requests to other services. Their own intentions decide there.
+fn other_targets(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
+    let action = source.get("Action");
+    if !is_set(action) || entry.name == "*" {
+        return;
+    }
+    let allows = action.is("allow");
+    let chain = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver].map(|kind| (kind, entry.name.clone()));
+    let first = chain.iter().find_map(|key| mesh.state.entries.get(key).filter(|entry| leads(entry).next().is_some())).cloned();
+    let Some(first) = first else { return };
+    let caller = source.get("Name").str();
+    for target in leads(&first) {
+        let to = target.get("Service").str();
+        let is_here = !["Peer", "Datacenter", "SamenessGroup"].iter().any(|field| is_set(target.get(field)));
+        if to == entry.name || !is_here || allows_call(mesh, &caller, &to) == allows {
+            continue;
+        }
+        let sends = if first.kind == Kind::ServiceResolver { "redirects these requests" } else { "sends some of these requests" };
+        let (end, help) = if allows {
+            ("which denies them (403)", format!("add an intention that allows `{caller}` to call `{to}`"))
+        } else {
+            ("which allows them", format!("add an intention that denies `{caller}` for `{to}` too"))
+        };
+        let message = format!("the {} `{}` {sends} to `{to}`, {end}: the intentions of `{to}` decide there", first.kind.name(), entry.name);
+        mesh.report_with(&codes::TARGET_INTENTION_DIFFERS, message, action, Some(entry.object), Some(help));
+        if let Some(place) = target.get("Service").origin {
+            mesh.relate(Place::origin(place), "requests go here");
+        }
+    }
+}
+
+/// The targets of an entry that name a service and get requests. Failover targets get requests only while instances are down.
+fn leads(entry: &Entry) -> impl Iterator<Item = &Tree> {
+    let routes = entry.tree.get("Routes").items().iter().map(|route| route.get("Destination"));
+    let splits = entry.tree.get("Splits").items().iter().filter(|split| split.get("Weight").float() > 0.0);
+    let all = routes.chain(splits).chain([entry.tree.get("Redirect")]);
+    all.filter(|target| is_set(target.get("Service")))
+}
+
+/// Whether a service may call another one, as far as intentions without permissions decide: the most precise one counts.
+fn allows_call(mesh: &Mesh<'_>, from: &Str, to: &Str) -> bool {
+    let any = Str::new_static("*");
+    let pairs = [(to, from), (to, &any), (&any, from), (&any, &any)];
+    let found = pairs.into_iter().find_map(|(to, from)| {
+        let sources = mesh.state.tree(Kind::ServiceIntentions, to).get("Sources").items();
+        sources.iter().find(|source| source.get("Name").is(from) && !is_set(source.get("Peer")))
+    });
+    found.map_or(!mesh.stages.options.default_deny, |source| !source.get("Action").is("deny"))
+}
+
+/// A denied destination outside of the mesh: a transparent proxy then has no listener for it, and passes its connections on like those to any
+/// other address (agent/xds/listeners.go, `MeshDestinationsOnly`).
+fn passed_on(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
+    let only_mesh = mesh.state.tree(Kind::Mesh, "mesh").at(&["TransparentProxy", "MeshDestinationsOnly"]).bool();
+    if !source.get("Action").is("deny") || only_mesh || !mesh.state.is_outside(&entry.name) {
+        return;
+    }
+    let caller = source.get("Name");
+    let is_caller = |proxy: &Instance| caller.is("*") || caller.is(&proxy.destination());
+    let mut proxies = mesh.proxies().filter(|proxy| is_caller(proxy) && is_transparent(mesh, proxy));
+    if proxies.next().is_none() {
+        return;
+    }
+    let message = format!("this does not stop connections to `{}`: transparent proxies pass on what is outside of the mesh", entry.name);
+    let help = "set `TransparentProxy { MeshDestinationsOnly = true }` in the config entry `mesh`".into();
+    mesh.report_with(&codes::INEFFECTIVE_DENY, message, source.get("Action"), Some(entry.object), Some(help));
 }
 
 /// Permissions that never apply: the first permission that matches a request decides, and an earlier one matches all requests of a later one.

@@ -8,6 +8,7 @@ mod intentions;
 mod proxies;
 #[cfg(test)]
 mod tests;
+mod timeouts;
 mod values;
 
 use super::codes;
@@ -35,7 +36,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     let Some(stages) = stages(of) else { return Vec::new() };
     let mut mesh = Mesh::new(stages, of.objects());
     mesh.refused = refused_entries(of);
-    for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
+    for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, timeouts::check, gateways::check] {
         check(&mut mesh);
     }
     of_other_proxies(of, &mut mesh);
@@ -161,6 +162,14 @@ impl<'a> Mesh<'a> {
     fn proxies(&self) -> impl Iterator<Item = &'a Arc<Instance>> + use<'a> {
         self.state.here().filter(|instance| instance.local && instance.kind == "connect-proxy")
     }
+}
+
+/// Whether a proxy gets the connections of its service to all addresses.
+fn is_transparent(mesh: &Mesh<'_>, proxy: &Instance) -> bool {
+    let defaults = mesh.state.tree(Kind::ServiceDefaults, &proxy.destination()).get("Mode");
+    let all = mesh.state.tree(Kind::ProxyDefaults, "global").get("Mode");
+    let chosen = [proxy.proxy.get("Mode"), defaults, all].into_iter().find(|mode| !mode.text().is_empty());
+    chosen.is_some_and(|mode| mode.is("transparent"))
 }
 
 fn is_critical(instance: &Instance) -> bool {

@@ -1,6 +1,6 @@
 //! Checks proxies and their upstreams: those without a target, colliding ports, and ineffective settings.
 
-use super::{Mesh, is_critical};
+use super::{Mesh, is_critical, is_transparent};
 use crate::entry::Kind;
 use crate::instance::Instance;
 use crate::validate::is_set;
@@ -22,6 +22,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
             }
         }
     }
+    settings_of_callers(mesh);
     bootstraps(mesh);
     ports(mesh);
     ports_out_of_range(mesh);
@@ -34,6 +35,27 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
             let message = format!("all instances of `{service}` are critical: requests are answered with an error");
             mesh.report(&codes::SERVICE_DOWN, message, first.tree.get("Service"), first.object);
         }
+    }
+}
+
+/// Settings of upstreams that no proxy reads: the proxies of callers read the service-defaults of their own service.
+fn settings_of_callers(mesh: &mut Mesh<'_>) {
+    for entry in mesh.entries(Kind::ServiceDefaults) {
+        let settings = entry.tree.get("UpstreamConfig");
+        let mut proxies = mesh.proxies().filter(|proxy| proxy.destination() == entry.name).peekable();
+        let reads = |proxy: &Instance| is_set(proxy.proxy.get("Upstreams")) || is_transparent(mesh, proxy);
+        if settings.origin.is_none() || proxies.peek().is_none() || proxies.any(|proxy| reads(proxy)) {
+            continue;
+        }
+        let calls = |proxy: &Instance| proxy.proxy.get("Upstreams").items().iter().any(|upstream| upstream.get("DestinationName").is(&entry.name));
+        let caller = mesh.proxies().find(|proxy| calls(proxy)).map(|proxy| proxy.destination());
+        let message =
+            format!("`{}` has no upstreams, so nothing reads this: the proxy of a caller reads the service-defaults of the caller", entry.name);
+        let help = match caller {
+            Some(caller) => format!("write it in the service-defaults of `{caller}`, which calls `{}`", entry.name),
+            None => format!("write it in the service-defaults of the services that call `{}`", entry.name),
+        };
+        mesh.report_with(&base_codes::FIELD_WITHOUT_EFFECT, message, settings, Some(entry.object), Some(help));
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct InForce {
     by_scope: BTreeMap<(&'static str, Scope), Attachment>,
     /// Policies that are merged into another one, as pairs of the narrower and the wider.
     merged: BTreeSet<(ObjectId, ObjectId)>,
+    /// The scopes in which narrower policies replace a policy.
+    replaced: BTreeMap<ObjectId, BTreeSet<Scope>>,
     pub(crate) backends: BackendPolicies,
     /// The listeners by their names in the model.
     listeners: BTreeMap<Str, ListenerName>,
@@ -53,6 +55,17 @@ impl InForce {
     /// Notes that a policy is merged into one of a wider scope.
     pub(crate) fn merge(&mut self, own: ObjectId, wide: ObjectId) {
         self.merged.insert((own, wide));
+    }
+
+    /// Notes the scopes in which narrower policies replace this one.
+    pub(crate) fn replace(&mut self, policy: ObjectId, scopes: BTreeSet<Scope>) {
+        self.replaced.entry(policy).or_default().extend(scopes);
+    }
+
+    /// Returns the policies that replace a policy of this kind, each with its scope.
+    pub(crate) fn replacements(&self, kind: &'static str, policy: ObjectId) -> impl Iterator<Item = (&Scope, ObjectId)> {
+        let scopes = self.replaced.get(&policy).into_iter().flatten();
+        scopes.filter_map(move |scope| Some((scope, self.by_scope.get(&(kind, scope.clone()))?.policy)))
     }
 
     /// Adds the policies of a class, and the class's listeners by their names in the model.

@@ -4,6 +4,8 @@
 
 use super::super::cluster::Name;
 use super::route_kind::RouteKind;
+use alloc::format;
+use alloc::string::String;
 use chancery_text::Str;
 
 /// What kind of scope it is. The order is that of messages.
@@ -68,5 +70,19 @@ impl Scope {
             whole => whole,
         };
         Self::new(level, &self.name, "")
+    }
+
+    /// Describes it, as in ``rule `pay` of HTTPRoute shop/cart``.
+    pub(crate) fn describe(&self) -> String {
+        let (part, kind) = match self.level {
+            Level::Gateway => ("", "Gateway"),
+            Level::GatewayListener => ("listener", "Gateway"),
+            Level::ListenerSet => ("", "ListenerSet"),
+            Level::ListenerSetListener => ("listener", "ListenerSet"),
+            Level::Route(kind) => ("", kind.name()),
+            Level::RouteRule(kind) => ("rule", kind.name()),
+        };
+        let whole = format!("{kind} {}/{}", self.name.0, self.name.1);
+        if part.is_empty() { whole } else { format!("{part} `{}` of {whole}", self.section) }
     }
 }

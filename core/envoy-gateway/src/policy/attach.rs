@@ -246,6 +246,8 @@ impl<'a> Driver<'a> {
             self.taken.iter().filter(|(kind, name, _)| (kind, name) == (&key.0, &key.1)).filter_map(|(_, _, section)| section.as_deref()).collect();
         if !rules.is_empty() {
             let message = format!("This policy is being overridden by other {} for these route rules: [{}]", K::FOR_ROUTES, rules.join(" "));
+            let scopes = rules.iter().map(|rule| Scope::route(kind, &target.full_name(), Some(rule))).collect();
+            t.in_force.replace(policy.id(), scopes);
             status(t, policy).set_all(&ancestors, "Overridden", true, "Overridden", &message);
         }
     }
@@ -374,6 +376,7 @@ impl<'a> Driver<'a> {
         warn::<K>(t, own, ancestors);
         let merged = self.merged.children(scope);
         let overridden: BTreeSet<Scope> = self.overrides.descendants(scope).difference(&merged).cloned().collect();
+        t.in_force.replace(own.object.id(), overridden.clone());
         for (scopes, condition, verb) in [(&merged, "Merged", "merged"), (&overridden, "Overridden", "overridden")] {
             let named = format(scopes);
             if !named.is_empty() {

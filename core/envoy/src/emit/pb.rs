@@ -9,6 +9,7 @@ pub use chancery_envoy_api::envoy::config::{
 pub use chancery_envoy_api::envoy::extensions::{
     access_loggers::{file::v3 as file_log, grpc::v3 as grpc_log},
     clusters::{aggregate::v3 as aggregate, common::dns::v3 as dns_family, dns::v3 as dns_cluster},
+    common::ratelimit::v3 as descriptor,
     compression::{brotli::compressor::v3 as brotli, gzip::compressor::v3 as gzip, zstd::compressor::v3 as zstd},
     filters::http as http_filter,
     filters::listener as listener_filter,

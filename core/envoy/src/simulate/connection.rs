@@ -61,6 +61,16 @@ fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
     listener.filter_chains.iter().chain(&listener.default_filter_chain)
 }
 
+/// Returns the listener that gets connections to an address at which no listener is bound: the one that restores their destination.
+fn redirected<'a>(config: &'a EnvoyConfig, request: &Request) -> Option<&'a Placed<Listener>> {
+    let port = request.port.or(request.url_port);
+    let is_its = |address: &str| address.parse::<IpAddr>().is_ok_and(|address| address.is_unspecified() || Some(address) == request.destination);
+    let is_own = |of: &Listener| bound(of).is_some_and(|(address, at, _)| Some(at) == port && is_its(address));
+    let restores = |of: &Listener| of.listener_filters.iter().any(|filter| filter.name.ends_with("original_dst"));
+    let all = || config.listeners.iter();
+    if all().any(|of| is_own(&of.message)) { None } else { all().find(|of| restores(&of.message)) }
+}
+
 /// Returns the listener of a request. If the request has no port, the listener that the URL most likely means.
 pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option<ChosenListener<'a>> {
     let bound_to = |of: &'a Placed<Listener>| bound(&of.message).filter(|(.., udp)| !udp).map(|(address, port, _)| (of, address, port));
@@ -74,6 +84,10 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
         let found = exact.or(any).or_else(|| of_port.first().filter(|_| request.destination.is_none()));
         found.map(|(listener, ..)| *listener)
     };
+    if let Some(listener) = request.destination.and_then(|_| redirected(config, request)) {
+        let port = request.port.or(request.url_port).unwrap_or(if request.tls { 443 } else { 80 });
+        return Some(ChosenListener { listener, why: Some("connections to other addresses are redirected to it".to_owned()), port });
+    }
     if let Some(port) = request.port {
         return at(port).map(|listener| ChosenListener { listener, why: None, port });
     }

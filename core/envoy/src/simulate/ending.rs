@@ -33,6 +33,22 @@ pub struct Ending {
     /// The gateway that ends the request, if it is not the first on its way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// The shares that another gateway ends, if the others are forwarded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostShare>,
+}
+
+/// The part of requests that a later gateway does not forward.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LostShare {
+    /// In percent.
+    pub percent: f64,
+    /// The gateway.
+    pub at: String,
+    /// The status of its answer. Missing if it closes the connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u32>,
 }
 
 /// The part of requests that one of several routes gets by chance.
@@ -55,6 +71,7 @@ impl Ending {
             clusters: simulation.clusters.clone(),
             shares: simulation.shares.iter().map(|share| RouteShareEnding { percent: share.percent, clusters: share.clusters.clone() }).collect(),
             at: None,
+            lost: Vec::new(),
             authority: simulation.upstream.as_ref().map(|upstream| upstream.authority.clone()),
             path: simulation.upstream.as_ref().map(|upstream| upstream.path.clone()),
         }
@@ -85,7 +102,11 @@ impl Ending {
                     if self.shares.is_empty() { self.clusters.iter().map(one).collect() } else { self.shares.iter().map(of_chance).collect() };
                 let to = to.join(", ");
                 let path = self.path.as_ref().map(|path| format!(" as {path}")).unwrap_or_default();
-                format!("goes to {to}{path}")
+                let lost = |of: &LostShare| {
+                    let end = of.status.map_or_else(|| "lose their connection".to_string(), |status| format!("get {status}"));
+                    format!(", but {}% {end} at {}", percent(of.percent), of.at)
+                };
+                format!("goes to {to}{path}{}", self.lost.iter().map(lost).collect::<String>())
             }
             Outcome::Redirect => format!("is redirected{status} to {}", self.location.as_deref().unwrap_or_default()),
             Outcome::DirectResponse => format!("is answered{status} by {server} itself{at}"),

@@ -284,12 +284,12 @@ fn header_name(of: &HeaderMatcher) -> String {
 }
 
 /// Query parameters as Envoy reads them: not decoded.
-fn parameter<'p>(path: &'p str, name: &str) -> Option<&'p str> {
+pub(super) fn parameter<'p>(path: &'p str, name: &str) -> Option<&'p str> {
     let query = split(path).1.strip_prefix('?')?;
     query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, ""))).find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-fn query_parameter(of: &QueryParameterMatcher, subject: &Subject<'_>) -> Checked<()> {
+pub(super) fn query_parameter(of: &QueryParameterMatcher, subject: &Subject<'_>) -> Checked<()> {
     use pb::route::query_parameter_matcher::QueryParameterMatchSpecifier as Wants;
     let seen = parameter(subject.start.path, &of.name);
     let taken = match &of.query_parameter_match_specifier {

@@ -1,7 +1,7 @@
 //! Derives the connection that a gateway opens to an upstream, as the next gateway receives it. Does not find the next gateway; see
 //! `explain::gateway_chain`.
 
-use super::simulation::{Outcome, Simulation};
+use super::simulation::{ClusterShare, Outcome, Simulation};
 use super::{Gateway, Request, is_unhealthy};
 use crate::emit::pb;
 use alloc::borrow::ToOwned;
@@ -14,6 +14,8 @@ use pb::cluster::Cluster;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextHop {
     pub(crate) cluster: String,
+    /// The share of requests that go there, in percent.
+    pub percent: f64,
     /// The address of the endpoint.
     pub address: IpAddr,
     /// The request as the endpoint receives it.
@@ -21,13 +23,18 @@ pub struct NextHop {
 }
 
 impl<'a> Gateway<'a> {
-    /// Returns the connection to the first endpoint of the cluster with the largest share. `identity` is the name in the proxy's certificate.
-    pub fn next_hop(&self, request: &Request, of: &Simulation, identity: Option<&str>) -> Option<NextHop> {
+    /// Returns the connection to the first endpoint of each cluster, the largest share first. `identity` is the name in the proxy's certificate.
+    pub fn next_hops(&self, request: &Request, of: &Simulation, identity: Option<&str>) -> Vec<NextHop> {
         if of.outcome != Outcome::Forward {
-            return None;
+            return Vec::new();
         }
-        let largest = of.clusters.iter().reduce(|best, share| if share.weight > best.weight { share } else { best })?;
-        let mut members = self.members(&largest.name).into_iter();
+        let mut shares: Vec<&ClusterShare> = of.clusters.iter().filter(|share| share.weight > 0 || of.clusters.len() == 1).collect();
+        shares.sort_by_key(|share| core::cmp::Reverse(share.weight));
+        shares.into_iter().filter_map(|share| self.next_hop(request, of, share, identity)).collect()
+    }
+
+    fn next_hop(&self, request: &Request, of: &Simulation, share: &ClusterShare, identity: Option<&str>) -> Option<NextHop> {
+        let mut members = self.members(&share.name).into_iter();
         let (cluster, (address, port)) = members.find_map(|of| Some((of, self.first_endpoint(of)?)))?;
         let mut next = forwarded(request, of);
         next.port = Some(port);
@@ -42,7 +49,7 @@ impl<'a> Gateway<'a> {
         } else if of.upstream.is_some() {
             (next.tls, next.sni, next.alpn, next.client_certificate, next.identity) = (false, None, Vec::new(), false, None);
         }
-        Some(NextHop { cluster: cluster.name.clone(), address, request: next })
+        Some(NextHop { cluster: cluster.name.clone(), percent: share.percent, address, request: next })
     }
 
     /// The first endpoint that is not known to be unhealthy.

@@ -67,7 +67,6 @@ impl<'a> Run<'_, 'a> {
         self.out.listener = Some(listener_name(&chosen.listener.message));
         self.place("listener", chosen.listener.pointer.clone());
         let (taken, connection) = filter_chain(&chosen, request);
-        let sees_tls = connection.transport_protocol == "tls";
         self.out.connection = Some(connection);
         let Some((index, chain)) = taken else {
             return self.ends(Outcome::NoFilterChain, "no filter chain matches the connection; Envoy closes it");
@@ -81,7 +80,8 @@ impl<'a> Run<'_, 'a> {
             (true, false) => {
                 return self.ends(Outcome::Reset, "the filter chain speaks TLS, and the request is plain text; Envoy closes the connection");
             }
-            (false, true) if !sees_tls || managers_of(chain).next().is_some() => {
+            // Without HTTP, the chain forwards the bytes of TLS as they are.
+            (false, true) if managers_of(chain).next().is_some() => {
                 return self.ends(Outcome::Reset, "the request is TLS, and the filter chain speaks plain text; Envoy closes the connection");
             }
             _ => {}

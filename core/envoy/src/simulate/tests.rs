@@ -233,3 +233,33 @@ fn sidecar_accepts_cleartext_on_loopback() {
     let found = ask_of(mesh, "GET", "http://admin/", &[]);
     assert_eq!((found.listener.as_deref(), found.outcome), (Some("admin:127.0.0.1:9191"), Outcome::Forward), "{found:#?}");
 }
+
+#[test]
+fn tls_passes_through_chains_without_http() {
+    let passthrough = "
+apiVersion: getambassador.io/v3alpha1
+kind: Listener
+metadata: {name: tcp}
+spec: {port: 6443, protocol: TCP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+---
+apiVersion: getambassador.io/v3alpha1
+kind: TCPMapping
+metadata: {name: argo}
+spec: {port: 6443, service: 'argocd:443'}
+";
+    let found = ask_of(passthrough, "GET", "https://argo.example.com:6443/", &[]);
+    assert_eq!((found.outcome, cluster(&found).as_str()), (Outcome::Forward, "cluster_argocd_443_default"), "{found:#?}");
+    let found = ask("GET", "https://example.com:8080/quote/", &[]);
+    assert_eq!(found.outcome, Outcome::Reset, "a chain with HTTP reads the bytes: {found:#?}");
+}
+
+#[test]
+fn connections_to_other_addresses_are_redirected() {
+    let mesh = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {mode: transparent}}}}\n";
+    let compilation = compile(&Inputs::one("mesh.yaml", mesh), &Options::default(), crate::testing::ALL);
+    let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
+    let mut request = Request::new("GET", "https://example.com/").expect("a request");
+    request.destination = Some([93, 184, 216, 34].into());
+    let found = Gateway::new(&config).simulate(&request);
+    assert_eq!((found.outcome, cluster(&found).as_str()), (Outcome::Forward, "original-destination"), "{found:#?}");
+}

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
 use chancery_base::resource::{Object, nearest};
+use chancery_base::schema::ListedKind;
 
 /// An API group of Kubernetes.
 struct Group {
@@ -76,13 +77,31 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             None => {
                 // A dialect lists all kinds in its own groups.
                 let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
-                if own.is_empty() || dialect.foreign_kinds.contains(&kind) { None } else { unknown(object, &own, true) }
+                match own.is_empty() {
+                    true => wrong_group(object, &listed, dialect.controller),
+                    false if dialect.foreign_kinds.contains(&kind) => None,
+                    false => unknown(object, &own, true),
+                }
             }
         };
         if let Some(finding) = finding {
             whole.report(finding);
         }
     }
+}
+
+/// Reports an object whose kind is one of the dialect's, in a group that is nearly the dialect's.
+fn wrong_group(object: &Object, listed: &[ListedKind], controller: &str) -> Option<Diagnostic> {
+    let (kind, group) = (object.key.kind.as_str(), object.key.group.as_str());
+    let groups = listed.iter().filter(|listed| listed.own && listed.name == kind).map(|listed| listed.group);
+    let meant = nearest(group, groups)?;
+    let version = object.api_version.rsplit('/').next().unwrap_or_default();
+    let right = format!("{meant}/{version}");
+    let place = Place::value(object.id, object.root.get("apiVersion").map_or(object.root.id, |version| version.id));
+    let message = format!("{controller} does not read this {kind}: its API group is `{meant}`, not `{group}`");
+    let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, place.clone()).about(object.key.clone());
+    finding.severity = Severity::Warning;
+    Some(finding.help(format!("write `apiVersion: {right}`")).fix(format!("write {right}"), place, right))
 }
 
 fn unknown(object: &Object, kinds: &[&str], is_complete: bool) -> Option<Diagnostic> {

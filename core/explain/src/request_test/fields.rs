@@ -167,10 +167,8 @@ pub(super) fn summary(report: &Json) -> String {
         status: report["status"].as_u64().and_then(|status| u32::try_from(status).ok()),
         location: text(&report["location"]),
         clusters: report["clusters"].as_array().into_iter().flatten().filter_map(share).collect(),
-        authority: None,
         path: text(&report["upstream"]["path"]),
-        at: None,
-        shares: Vec::new(),
+        ..Ending::default()
     };
     ending.summary().replace("by Envoy itself", "by the gateway itself")
 }

@@ -1,8 +1,9 @@
 //! Simulates rate limits, body limits and injected faults.
 //!
-//! Follows Envoy's `local_ratelimit.cc`, `ratelimit.cc`, `buffer_filter.cc` and `fault_filter.cc` in `source/extensions/filters/http`. Does not
+//! Descriptors are computed in `descriptors`. Follows Envoy's `local_ratelimit.cc`, `ratelimit.cc`, `buffer_filter.cc` and `fault_filter.cc` in `source/extensions/filters/http`. Does not
 //! count: the number of earlier requests is unknown.
 
+use super::descriptors::{Entry, descriptor};
 use super::services::{cluster_of, query_service};
 use super::{Answer, Share, Stage, Verdict};
 use crate::emit::pb;
@@ -10,22 +11,64 @@ use crate::simulate::action::seconds;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use pb::hcm::HttpFilter;
 use pb::http_filter::buffer::v3::{Buffer, BufferPerRoute, buffer_per_route};
 use pb::http_filter::fault::v3::{HttpFault, fault_abort::ErrorType};
 use pb::http_filter::local_ratelimit::v3::LocalRateLimit;
 use pb::http_filter::ratelimit::v3::{RateLimit, RateLimitPerRoute, rate_limit_per_route::VhRateLimitsOptions};
-use pb::route::rate_limit::action::ActionSpecifier;
+use pb::kind::TokenBucket;
 
 pub(super) fn local(filter: &HttpFilter, of: &LocalRateLimit, stage: &Stage<'_, '_>) -> Verdict {
     let of = stage.scopes.first::<LocalRateLimit>(&filter.name).unwrap_or(of);
     let is_on = stage.share(of.filter_enabled.as_ref(), false) != Share::None && stage.share(of.filter_enforced.as_ref(), false) != Share::None;
-    let Some(bucket) = of.token_bucket.as_ref().filter(|_| is_on) else { return Verdict::passes("limits nothing here") };
+    let Some(default) = of.token_bucket.as_ref().filter(|_| is_on) else { return Verdict::passes("limits nothing here") };
     let status = of.status.as_ref().map(|status| status.code).filter(|code| *code >= 400).unwrap_or(429);
+    let (matching, misses) = matching_buckets(of, stage);
+    let uses_default = matching.is_empty() || of.always_consume_default_token_bucket.unwrap_or(true);
+    // Controllers write the largest number where only descriptors limit.
+    let default = Some(capacity(default)).filter(|_| uses_default && default.max_tokens != u32::MAX);
+    let limits: Vec<String> = matching.into_iter().chain(default).collect();
+    if limits.is_empty() {
+        let misses = if misses.is_empty() { String::new() } else { format!(": {}", misses.join("; ")) };
+        return Verdict::passes(format!("does not limit this request{misses}"));
+    }
+    Verdict::asks(filter, format!("the limit is not exceeded: {}", limits.join(", and ")), u32::try_from(status).ok())
+}
+
+fn capacity(bucket: &TokenBucket) -> String {
     let each = bucket.fill_interval.as_ref().map(seconds).unwrap_or_default();
-    let fill = bucket.tokens_per_fill.unwrap_or(1);
-    let wants = format!("the limit is not exceeded: {} requests at once, {fill} more every {each}", bucket.max_tokens);
-    Verdict::asks(filter, wants, u32::try_from(status).ok())
+    format!("{} requests at once, {} more every {each}", bucket.max_tokens, bucket.tokens_per_fill.unwrap_or(1))
+}
+
+/// Returns the buckets whose descriptors the request has, in words, and why descriptors are missing. Follows
+/// `source/extensions/filters/common/local_ratelimit/local_ratelimit_impl.cc`: an entry without a value has a bucket for each value.
+fn matching_buckets(of: &LocalRateLimit, stage: &Stage<'_, '_>) -> (Vec<String>, Vec<String>) {
+    let of_route = stage.forwards().map(|action| action.rate_limits.as_slice()).unwrap_or_default();
+    let of_host = stage.scopes.host.map(|host| host.rate_limits.as_slice()).unwrap_or_default();
+    let outside = if of_route.is_empty() { of_host } else { of_route };
+    let limits = if of.rate_limits.is_empty() { outside } else { &of.rate_limits };
+    let (mut buckets, mut misses) = (Vec::new(), Vec::new());
+    for limit in limits.iter().filter(|limit| limit.stage.unwrap_or_default() == of.stage) {
+        let own = match descriptor(limit, stage) {
+            Ok(own) => own,
+            Err(why) => {
+                misses.push(why);
+                continue;
+            }
+        };
+        for known in of.descriptors.iter().filter(|known| known.entries.len() == own.len()) {
+            let fits = |(known, own): (&pb::descriptor::rate_limit_descriptor::Entry, &Entry)| {
+                known.key == own.key && (known.value.is_empty() || own.value.as_deref() == Some(&known.value))
+            };
+            let Some(bucket) = known.token_bucket.as_ref().filter(|_| known.entries.iter().zip(&own).all(fits)) else { continue };
+            let each = known.entries.iter().zip(&own).filter(|(known, _)| known.value.is_empty());
+            let each: Vec<&str> = each.map(|(_, own)| own.of.as_str()).collect();
+            let each = if each.is_empty() { String::new() } else { format!(" for each {}", each.join(" and ")) };
+            buckets.push(format!("{}{each}", capacity(bucket)));
+        }
+    }
+    (buckets, misses)
 }
 
 /// Envoy queries the service if the route or its host has descriptors for the request.
@@ -51,28 +94,14 @@ pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, 
     };
     let own = per_route.map(|of| of.rate_limits.as_slice()).filter(|all| !all.is_empty()).or(Some(&of.rate_limits)).filter(|all| !all.is_empty());
     let mut all = own.into_iter().flatten().chain(action.rate_limits.iter().chain(of_host).filter(|_| own.is_none()));
-    if !all.any(|limit| limit.stage.unwrap_or_default() == of.stage && has_descriptor(limit, stage)) {
-        return idle();
+    let mut misses = Vec::new();
+    let is_asked = |limit: &pb::route::RateLimit| descriptor(limit, stage).map_err(|why| misses.push(why)).is_ok();
+    if !all.by_ref().filter(|limit| limit.stage.unwrap_or_default() == of.stage).any(is_asked) {
+        return if misses.is_empty() { idle() } else { Verdict::passes(format!("does not ask the service: {}", misses.join("; "))) };
     }
     let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).and_then(cluster_of);
     let status = of.rate_limited_status.as_ref().and_then(|status| u32::try_from(status.code).ok()).filter(|code| *code >= 400);
     query_service(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)))
-}
-
-/// Whether a limit has a descriptor for the request: each of its actions must produce an entry.
-fn has_descriptor(limit: &pb::route::RateLimit, stage: &Stage<'_, '_>) -> bool {
-    let has = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        stage.prepared.start(&stage.request.method).header(&name).is_some() || stage.header(&name).is_some()
-    };
-    let makes = |action: &pb::route::rate_limit::Action| match &action.action_specifier {
-        Some(ActionSpecifier::RequestHeaders(of)) => of.skip_if_absent || has(&of.header_name),
-        Some(ActionSpecifier::HeaderValueMatch(of)) => stage.takes_headers(&of.headers) == of.expect_match.unwrap_or(true),
-        // Dynamic values of the request are unknown and assumed to exist.
-        Some(_) => true,
-        None => false,
-    };
-    !limit.actions.is_empty() && limit.actions.iter().all(makes)
 }
 
 impl Stage<'_, '_> {

@@ -8,6 +8,7 @@
 
 pub(super) mod access;
 mod browsers;
+mod descriptors;
 mod limits;
 mod matching;
 mod metadata;
