@@ -38,7 +38,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// Settings of upstreams that no proxy reads: the proxies of callers read the service-defaults of their own service.
+/// Settings of upstreams that no proxy reads: each proxy reads the service-defaults of its service.
 fn settings_of_callers(mesh: &mut Mesh<'_>) {
     for entry in mesh.entries(Kind::ServiceDefaults) {
         let settings = entry.tree.get("UpstreamConfig");

@@ -1,4 +1,4 @@
-//! Computes the descriptors of a request, by which rate limits distinguish requests.
+//! Computes the descriptors of a request. Rate limits count requests by descriptor.
 //!
 //! Follows Envoy's `source/common/router/router_ratelimit.cc`. Does not compute values from metadata, extensions or format strings; they are
 //! assumed to exist.
