@@ -402,7 +402,13 @@ fn lost_settings(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings)
         let scopes: Vec<String> = lost.iter().map(|(scope, _)| scope.clone()).collect();
         let mut others: Vec<String> = lost.iter().map(|(_, by)| format!("`{}`", by.name())).collect();
         others.dedup();
-        let verb = if others.len() == 1 { "replaces" } else { "replace" };
+        // A policy that merges is merged into the nearest wider one, which is not this one.
+        let merges = first.spec().field("mergeType").exists();
+        let verb = match (merges, others.len()) {
+            (true, _) => "and the policy that it is merged with take the place of",
+            (false, 1) => "replaces",
+            (false, _) => "replace",
+        };
         let message = format!("`{setting}` does not apply to {}: {kind} {} {verb} this whole policy there", series(&scopes), series(&others));
         let mut found = finding(&codes::POLICY_OVERRIDDEN, message, policy, at);
         if PROTECTION.contains(&setting.as_str()) {
@@ -410,7 +416,7 @@ fn lost_settings(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings)
         }
         let can_merge =
             target(first).field("kind").str().ends_with("Route") || target(first).items().any(|of| of.field("kind").str().ends_with("Route"));
-        let help = match can_merge {
+        let help = match can_merge && !merges {
             true => format!("add `mergeType: StrategicMerge` to `{}`, or repeat `{setting}` there", first.name()),
             false => format!("repeat `{setting}` in `{}`", first.name()),
         };
