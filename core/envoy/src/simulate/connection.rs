@@ -137,6 +137,8 @@ struct ConnectionProperties<'a> {
     server_name: String,
     transport: &'static str,
     alpn: &'a [String],
+    /// Whether failures are described.
+    explains: bool,
 }
 
 /// How a chain meets one criterion: how specifically, or the expected and the actual value.
@@ -146,8 +148,13 @@ enum Fit {
     Fails(Failed),
 }
 
-fn fails(matcher: &str, expected: String, seen: Option<String>) -> Fit {
-    Fit::Fails(Failed { matcher: matcher.to_owned(), expected, seen })
+impl ConnectionProperties<'_> {
+    /// Describes a failure by the expected and the actual value. A gateway may have thousands of chains, so only a traced request has the words.
+    fn fails(&self, matcher: &str, values: impl FnOnce() -> (String, Option<String>)) -> Fit {
+        let (expected, seen) = if self.explains { values() } else { (String::new(), None) };
+        let matcher = if self.explains { matcher.to_owned() } else { String::new() };
+        Fit::Fails(Failed { matcher, expected, seen })
+    }
 }
 
 type Criterion = fn(&FilterChainMatch, &ConnectionProperties<'_>) -> Fit;
@@ -160,23 +167,23 @@ fn destination_port(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> F
     match of.destination_port {
         None => Fit::Fits(0),
         Some(port) if port == seen.port => Fit::Fits(1),
-        Some(port) => fails("destination_port", port.to_string(), Some(seen.port.to_string())),
+        Some(port) => seen.fails("destination_port", || (port.to_string(), Some(seen.port.to_string()))),
     }
 }
 
 fn destination(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
-    ranges("prefix_ranges", &of.prefix_ranges, seen.destination)
+    ranges("prefix_ranges", &of.prefix_ranges, seen.destination, seen)
 }
 
 fn direct_source(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
-    ranges("direct_source_prefix_ranges", &of.direct_source_prefix_ranges, seen.source)
+    ranges("direct_source_prefix_ranges", &of.direct_source_prefix_ranges, seen.source, seen)
 }
 
 fn source(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
-    ranges("source_prefix_ranges", &of.source_prefix_ranges, seen.source)
+    ranges("source_prefix_ranges", &of.source_prefix_ranges, seen.source, seen)
 }
 
-fn ranges(name: &str, ranges: &[pb::base::CidrRange], address: Option<IpAddr>) -> Fit {
+fn ranges(name: &str, ranges: &[pb::base::CidrRange], address: Option<IpAddr>, seen: &ConnectionProperties<'_>) -> Fit {
     if ranges.is_empty() {
         return Fit::Fits(0);
     }
@@ -184,10 +191,10 @@ fn ranges(name: &str, ranges: &[pb::base::CidrRange], address: Option<IpAddr>) -
         ranges.iter().filter(|range| address.is_some_and(|address| contains(range, address))).map(|range| range.prefix_len.unwrap_or(0)).max();
     match longest {
         Some(length) => Fit::Fits(length + 1),
-        None => {
+        None => seen.fails(name, || {
             let words: Vec<String> = ranges.iter().map(|range| format!("{}/{}", range.address_prefix, range.prefix_len.unwrap_or(0))).collect();
-            fails(name, words.join(", "), address.map(|address| address.to_string()))
-        }
+            (words.join(", "), address.map(|address| address.to_string()))
+        }),
     }
 }
 
@@ -220,7 +227,7 @@ fn server_names(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     };
     match of.server_names.iter().filter_map(fit).max() {
         Some(exact) => Fit::Fits(exact),
-        None => fails("server_names", of.server_names.join(", "), (!seen.server_name.is_empty()).then(|| seen.server_name.clone())),
+        None => seen.fails("server_names", || (of.server_names.join(", "), (!seen.server_name.is_empty()).then(|| seen.server_name.clone()))),
     }
 }
 
@@ -228,7 +235,7 @@ fn transport_protocol(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) ->
     match of.transport_protocol.as_str() {
         "" => Fit::Fits(0),
         wanted if wanted == seen.transport => Fit::Fits(1),
-        wanted => fails("transport_protocol", wanted.to_owned(), Some(seen.transport.to_owned())),
+        wanted => seen.fails("transport_protocol", || (wanted.to_owned(), Some(seen.transport.to_owned()))),
     }
 }
 
@@ -239,7 +246,7 @@ fn application_protocols(of: &FilterChainMatch, seen: &ConnectionProperties<'_>)
     // The client's first protocol is the most specific.
     match seen.alpn.iter().position(|offered| of.application_protocols.contains(offered)) {
         Some(at) => Fit::Fits(u32::try_from(1000_usize.saturating_sub(at)).unwrap_or(1).max(1)),
-        None => fails("application_protocols", of.application_protocols.join(", "), (!seen.alpn.is_empty()).then(|| seen.alpn.join(", "))),
+        None => seen.fails("application_protocols", || (of.application_protocols.join(", "), (!seen.alpn.is_empty()).then(|| seen.alpn.join(", ")))),
     }
 }
 
@@ -250,16 +257,16 @@ fn source_type(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     match of.source_type() {
         ConnectionSourceType::Any => Fit::Fits(0),
         wanted if wanted.as_str_name() == here => Fit::Fits(1),
-        wanted => fails("source_type", wanted.as_str_name().to_owned(), Some(here.to_owned())),
+        wanted => seen.fails("source_type", || (wanted.as_str_name().to_owned(), Some(here.to_owned()))),
     }
 }
 
 /// The simulation has no source port, so chains that require one do not match.
-fn source_port(of: &FilterChainMatch, _: &ConnectionProperties<'_>) -> Fit {
+fn source_port(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     if of.source_ports.is_empty() {
         return Fit::Fits(0);
     }
-    fails("source_ports", of.source_ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), None)
+    seen.fails("source_ports", || (of.source_ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), None))
 }
 
 /// A filter chain by its name, or else by its number.
@@ -269,7 +276,7 @@ pub(super) fn chain_name(chain: &FilterChain, index: usize) -> String {
 
 /// Returns the chain of a listener that matches the connection of a request.
 pub fn chain_of<'a>(listener: &'a Placed<Listener>, port: u32, request: &Request) -> Option<(usize, &'a FilterChain)> {
-    filter_chain(&ChosenListener { listener, why: None, port }, request).0
+    filter_chain(&ChosenListener { listener, why: None, port }, request, false).0
 }
 
 /// Describes the criteria of a chain.
@@ -297,8 +304,8 @@ fn criteria(of: &FilterChainMatch) -> Vec<String> {
     words
 }
 
-/// Returns the matching chain with its index (the default chain has the index after the last), and the tried chains.
-pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request) -> (Option<(usize, &'a FilterChain)>, Connection) {
+/// Returns the matching chain with its index (the default chain has the index after the last), and with `explains` the tried chains.
+pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request, explains: bool) -> (Option<(usize, &'a FilterChain)>, Connection) {
     let listener = &chosen.listener.message;
     let none = FilterChainMatch::default();
     let of = |chain: &'a FilterChain| chain.filter_chain_match.as_ref();
@@ -317,11 +324,13 @@ pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request) -
         server_name: request.sni.as_ref().filter(|_| sees_tls).map(|name| name.to_ascii_lowercase()).unwrap_or_default(),
         transport: if sees_tls { "tls" } else { "raw_buffer" },
         alpn: if sees_tls { &request.alpn } else { &[] },
+        explains,
     };
     let mut tried: Vec<TriedChain> = listener
         .filter_chains
         .iter()
         .enumerate()
+        .filter(|_| explains)
         .map(|(index, chain)| TriedChain {
             name: chain_name(chain, index),
             criteria: of(chain).map(criteria).unwrap_or_default(),
@@ -333,12 +342,13 @@ pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request) -
         let fits: Vec<(usize, Fit)> =
             left.iter().filter_map(|at| listener.filter_chains.get(*at).map(|chain| (*at, criterion(of(chain).unwrap_or(&none), &seen)))).collect();
         let best = fits.iter().filter_map(|(_, fit)| if let Fit::Fits(exact) = fit { Some(*exact) } else { None }).max();
-        let winner = fits.iter().find_map(|(at, fit)| matches!(fit, Fit::Fits(exact) if Some(*exact) == best).then_some(*at));
-        left.clear();
+        let is_best = |fit: &Fit| matches!(fit, Fit::Fits(exact) if Some(*exact) == best);
+        let winner = fits.iter().find_map(|(at, fit)| is_best(fit).then_some(*at));
+        left = fits.iter().filter(|(_, fit)| is_best(fit)).map(|(at, _)| *at).collect();
         for (at, fit) in fits {
             let Some(row) = tried.get_mut(at) else { continue };
             match fit {
-                Fit::Fits(exact) if Some(exact) == best => left.push(at),
+                Fit::Fits(exact) if Some(exact) == best => {}
                 Fit::Fits(_) => {
                     let other =
                         winner.and_then(|winner| listener.filter_chains.get(winner).map(|chain| chain_name(chain, winner))).unwrap_or_default();
