@@ -1,13 +1,16 @@
-//! Checks canaries: without a main Ingress, second canaries, and canaries on more paths than they name.
+//! Checks canaries: without a main Ingress, second canaries, canaries on more paths than they name, and annotations that canaries ignore.
 
 use super::Checked;
+use crate::annotations::table;
 use crate::build::NoticeKind;
 use crate::codes;
+use crate::source::Counted;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::diagnostic::Findings;
+use chancery_base::diagnostic::{Findings, Place, codes as shared};
 use chancery_base::ir::nginx::PathType;
+use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_text::Str;
 
 pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
@@ -26,6 +29,7 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
         sink.report(finding);
     }
     spreads(checked, sink);
+    ignored(checked, sink);
 }
 
 /// A canary belongs to the Service: every path of the Service leads to the canary too.
@@ -33,7 +37,7 @@ fn spreads(checked: &Checked<'_>, sink: &mut Findings) {
     let nginx = &checked.built.nginx;
     for upstream in nginx.upstreams.iter().filter(|upstream| !upstream.alternatives.is_empty()) {
         let Some(canary) = upstream.alternatives.first() else { continue };
-        let object = canary.origin.map(chancery_base::resource::Origin::object);
+        let object = canary.origin.map(Origin::object);
         let Some(counted) = checked.source.counted.iter().find(|counted| Some(counted.ingress.object) == object) else { continue };
         let own: BTreeSet<(&str, &str, bool)> =
             counted.ingress.paths().map(|(host, path)| (host.value.as_str(), path.path.value.as_str(), path.path_type == PathType::Exact)).collect();
@@ -56,4 +60,56 @@ fn spreads(checked: &Checked<'_>, sink: &mut Findings) {
         let message = format!("the canary belongs to the Service, so it takes requests of {} too", names.join(", "));
         sink.report(checked.finding(&codes::CANARY_SPREADS, message, canary.origin));
     }
+}
+
+/// Groups of annotations that a canary has an effect with: its own upstream, and settings of the server that any Ingress of a host may have.
+const GROUPS_OF_CANARIES: [&str; 6] = ["Canary", "CertificateAuth", "LoadBalancing", "ServiceUpstream", "StreamSnippet", "UpstreamHashBy"];
+
+/// Annotations of a canary without effect. The controller makes no location for a canary, and no server (`createServers` and `getBackendServers` in
+/// `internal/ingress/controller/controller.go`): requests of a canary have the settings of the main Ingress. Values that both have are not reported.
+fn ignored(checked: &Checked<'_>, sink: &mut Findings) {
+    let by_location = checked.read.globals.flag("proxy-ssl-location-only").value;
+    for counted in checked.source.counted.iter().filter(|counted| counted.settings.canary.enabled.value) {
+        let Some(main) = main_of(checked, counted) else { continue };
+        for (name, value) in counted.ingress.annotations.own() {
+            let Some(annotation) = table::find(name) else { continue };
+            let is_used = GROUPS_OF_CANARIES.contains(&annotation.group)
+                || annotation.group == "ProxySSL" && !by_location
+                || annotation.name == "affinity-canary-behavior";
+            let of_main = main.ingress.annotations.own().find(|(other, _)| table::find(other).is_some_and(|other| other.name == annotation.name));
+            let applies = of_main.map_or(annotation.default, |(_, value)| value.value.as_str());
+            if is_used || value.value.as_str() == applies {
+                continue;
+            }
+            let message = format!("`{name}` has no effect: a canary takes it from its main Ingress, `{}`", main.ingress.name);
+            let finding = checked.finding(&shared::FIELD_WITHOUT_EFFECT, message, value.origin);
+            sink.report(match of_main {
+                Some((_, value)) => finding.related(Place::origin(value.origin), "this value applies").help("change the main Ingress instead"),
+                None => finding.related(Place::origin(main.ingress.origin), "the main Ingress").help("move it to the main Ingress, or remove it"),
+            });
+        }
+    }
+}
+
+/// The Ingress whose location leads to a canary: the one with the canary's host and path, or else another one of the same Service.
+fn main_of<'a>(checked: &Checked<'a>, canary: &Counted) -> Option<&'a Counted> {
+    let nginx = &checked.built.nginx;
+    let leads = |upstream: &str| {
+        let is_own = |alternative: &Sourced<Str>| alternative.origin.is_some_and(|origin| origin.object() == canary.ingress.object);
+        nginx.upstreams.iter().any(|of| of.name.value == *upstream && of.alternatives.iter().any(is_own))
+    };
+    let locations = nginx.servers.iter().flat_map(|server| server.locations.iter().map(move |location| (server, location)));
+    let leading = locations.filter(|(_, location)| leads(&location.upstream.value));
+    let is_meant = |host: &str, path: &str| canary.ingress.paths().any(|(of, own)| of.value == *host && own.path.value == *path);
+    let mut best: Option<(bool, ObjectId)> = None;
+    for (server, location) in leading {
+        let Some(object) = location.ingress.as_ref().and_then(|ingress| ingress.origin).map(Origin::object) else { continue };
+        let path = if location.ingress_path.is_empty() { &location.path.value } else { &location.ingress_path };
+        let meant = is_meant(&server.host.value, path);
+        if best.is_none_or(|(is_best, _)| meant && !is_best) {
+            best = Some((meant, object));
+        }
+    }
+    let (_, object) = best?;
+    checked.source.counted.iter().find(|counted| counted.ingress.object == object)
 }
