@@ -49,7 +49,7 @@ pub(super) fn add(given: &ShareInput<'_, '_>, share: &mut Share) {
 }
 
 /// Returns the Secret for a host of an Ingress: the one that names the host, else the one without hosts. Hosts are compared as strings.
-pub(super) fn secret_for(source: &Source<'_>, ingress: &Ingress, host: &str) -> Option<(Str, Option<Origin>)> {
+pub(crate) fn secret_for(source: &Source<'_>, ingress: &Ingress, host: &str) -> Option<(Str, Option<Origin>)> {
     let (mut exact, mut general) = (None, None);
     for tls in ingress.tls.iter().filter(|tls| !tls.secret.is_empty()) {
         let secret = &tls.secret;

@@ -31,6 +31,7 @@ mod tags;
 
 pub(super) use backends::service_of;
 pub use builder::{Builder, BuilderInput};
+pub(super) use certificates::secret_for;
 pub use draft::{Group, ListenerConfig, Paths, RequestedListener};
 pub(super) use listeners::{all_hosts, of_rule as listeners_of_rule};
 pub use make_shares::make_shares;

@@ -11,8 +11,9 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::codes::FIELD_WITHOUT_EFFECT;
-use chancery_base::diagnostic::{Diagnostic, Place};
-use chancery_base::resource::Origin;
+use chancery_base::diagnostic::{Diagnostic, Place, Severity};
+use chancery_base::resource::{Object, Origin};
+use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
 /// The largest failure threshold of the gateway.
@@ -22,6 +23,7 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     checked.each(contested);
     checked.each(probes_over_tls);
     let mut found = limited(checked);
+    found.extend(unused_probes(checked));
     found.extend(without_protocol(checked));
     found.into_iter().for_each(|finding| checked.report(finding));
 }
@@ -101,6 +103,110 @@ fn probes_over_tls(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnost
         }
     }
     found
+}
+
+/// Kinds with a template of pods. AGIC reads the pods themselves, which an input may leave out.
+const WORKLOADS: [&str; 4] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
+
+/// Probes of pods that AGIC does not use (`pkg/appgw/health_probes.go`): only an `httpGet` of the container whose `ports` list the target port becomes
+/// a probe of the gateway. The gateway probes the path of the Ingress instead.
+fn unused_probes(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
+    let mut reported: Vec<Origin> = Vec::new();
+    let mut found = Vec::new();
+    for ingress in &checked.processed.ingresses {
+        let annotations = &ingress.annotations;
+        if annotations.some_text(&a::PROBE_PATH).is_some() {
+            continue;
+        }
+        for path in ingress.rules.iter().flat_map(|rule| rule.paths()) {
+            let Some(service) = &path.backend.service else { continue };
+            let name = (ingress.namespace.clone(), service.name.value.clone());
+            let Some(of) = checked.source.service(&name) else { continue };
+            let numbers = target_ports(checked, of, &name, &service.port.text());
+            let Some(containers) = containers(checked, of, &name).filter(|_| !numbers.is_empty()) else { continue };
+            let prefix = annotations.text(&a::BACKEND_PATH_PREFIX).map(|prefix| prefix.value);
+            let asked = prefix.unwrap_or_else(|| path.path.value.clone());
+            let asked = Some(asked.trim_end_matches('*')).filter(|asked| !asked.is_empty()).unwrap_or("/");
+            let Some((probe, finding)) = unused_probe(checked, containers, &numbers, asked) else { continue };
+            if !reported.contains(&probe) {
+                reported.push(probe);
+                found.push(finding);
+            }
+        }
+    }
+    found
+}
+
+/// The numbers of a Service's target ports that a backend names.
+fn target_ports(checked: &Checked<'_, '_>, service: &Service, name: &(Str, Str), written: &str) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    for port in service.ports_meant(written) {
+        match &port.target {
+            Target::Number(number) => numbers.push(*number),
+            Target::Name(_) => {
+                let ports = checked.source.subsets(name).unwrap_or_default().iter().flat_map(|subset| &subset.ports);
+                numbers.extend(ports.filter(|of| of.name == port.name).map(|of| of.port));
+            }
+        }
+    }
+    numbers
+}
+
+/// The containers of a Service's first pod, or else those of the first workload whose pods it selects.
+fn containers<'c>(checked: &Checked<'c, '_>, service: &Service, name: &(Str, Str)) -> Option<Cursor<'c>> {
+    let root = |object: &'c Object| Cursor::new(object.id, &object.root);
+    if let Some(pod) = checked.source.first_pod(&name.0, &name.1) {
+        return checked.objects.get(pod.object).map(|pod| root(pod).at("spec.containers"));
+    }
+    let is_meant = |object: &&'c Object| {
+        let labels = root(object).at("spec.template.metadata.labels");
+        WORKLOADS.contains(&&*object.key.kind)
+            && !object.broken
+            && object.key.namespace.as_deref() == Some(name.0.as_str())
+            && !service.selector.is_empty()
+            && service.selector.iter().all(|(key, value)| labels.field(key).str() == value.as_str())
+    };
+    checked.objects.iter().find(is_meant).map(|workload| root(workload).at("spec.template.spec.containers"))
+}
+
+/// The probes of a container that AGIC may use: readiness before liveness.
+fn probes(container: Cursor<'_>) -> impl Iterator<Item = Cursor<'_>> {
+    ["readinessProbe", "livenessProbe"].into_iter().map(move |name| container.field(name)).filter(|probe| probe.exists())
+}
+
+/// A finding for the probe that AGIC would use if it were written in another way, and its place.
+fn unused_probe(checked: &Checked<'_, '_>, containers: Cursor<'_>, numbers: &[i64], asked: &str) -> Option<(Origin, Diagnostic)> {
+    let is_http = |probe: &Cursor<'_>| probe.field("httpGet").exists();
+    let has_port = |container: &Cursor<'_>| {
+        let mut ports = container.field("ports").items();
+        ports.any(|port| port.field("containerPort").int().is_some_and(|number| numbers.contains(&number)))
+    };
+    let (probe, message, help, severity) = match containers.items().find(has_port) {
+        Some(container) => {
+            if probes(container).any(|probe| is_http(&probe)) {
+                return None;
+            }
+            let probe = probes(container).next()?;
+            let message = format!("AGIC does not use this probe, because it is not `httpGet`: the gateway probes `{asked}` instead");
+            let help =
+                "write `httpGet`, or set the annotation `appgw.ingress.kubernetes.io/health-probe-path` to a path that answers with 200 to 399";
+            (probe, message, help.into(), Severity::Notice)
+        }
+        None => {
+            let probe = containers.items().flat_map(probes).find(is_http)?;
+            let port = numbers.first()?;
+            let message = format!("AGIC does not use this probe, because no container lists port {port}: the gateway probes `{asked}` instead");
+            let help = match containers.items().any(|container| container.field("ports").has_items()) {
+                true => format!("if a container listens on port {port}, add it to its `ports`; else correct `targetPort` of the Service"),
+                false => format!("add `ports: [{{containerPort: {port}}}]` to the container; if the probe of the gateway fails, clients get 502"),
+            };
+            (probe, message, help, Severity::Warning)
+        }
+    };
+    let mut finding = checked.finding(&FIELD_WITHOUT_EFFECT, message, probe.origin()).help(help);
+    finding.place = Place::key(probe.object(), probe.node()?.id);
+    finding.severity = severity;
+    Some((probe.origin(), finding))
 }
 
 fn limited(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {

@@ -1,6 +1,7 @@
 //! Reports the controller's own events, at the place that each is about.
 
 use super::{Checked, Run};
+use crate::annotations;
 use crate::certificate;
 use crate::codes;
 use crate::events::{Event, Reason};
@@ -38,8 +39,19 @@ fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Opti
     {
         return Some(checked.finding(code, message, at).help(help));
     }
+    let advice = (event.reason == Reason::InvalidAnnotation).then(|| annotation_advice(&message)).flatten();
     let finding = checked.finding(code, message, at);
+    if let Some(advice) = advice {
+        return Some(finding.help(advice));
+    }
     Some(if *code == codes::MISSING_GATEWAY_PART { finding.help(OF_GATEWAY) } else { finding })
+}
+
+/// The help for a value that the controller cannot read. The message is the controller's own.
+fn annotation_advice(message: &str) -> Option<String> {
+    let (name, value) = message.strip_prefix("annotation ")?.split_once(" does not contain a valid value (")?;
+    let annotation = annotations::ALL.iter().find(|annotation| annotation.name == name)?;
+    Some(super::values::advice(annotation, value.strip_suffix(')')?))
 }
 
 /// The help for parts that are installed by others.

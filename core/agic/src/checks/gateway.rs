@@ -1,6 +1,6 @@
 //! Checks the gateway's document against the gateway that the controller's variables name.
 
-use super::Run;
+use super::{Run, tls};
 use crate::annotations::{Annotation, SSL_CERTIFICATE, SSL_PROFILE, TRUSTED_ROOTS};
 use crate::codes;
 use alloc::format;
@@ -19,6 +19,9 @@ fn assumed(checked: &mut Run<'_, '_, '_>) {
     for ingress in &processed.ingresses {
         for (annotation, what) in PARTS {
             let Some(name) = ingress.annotations.text(annotation) else { continue };
+            if annotation.name == SSL_CERTIFICATE.name && tls::ignores_certificate(checked.source, ingress) {
+                continue;
+            }
             let message = format!("the gateway's document is not given; it is assumed to have the {what} `{}`", name.value);
             let finding = checked.finding(&shared::ASSUMED_OBJECT, message, name.origin);
             checked.report(finding);

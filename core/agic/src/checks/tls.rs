@@ -2,18 +2,21 @@
 
 use super::{Checked, Run, named};
 use crate::annotations as a;
-use crate::build::listeners_of_rule;
+use crate::build::{listeners_of_rule, secret_for};
 use crate::codes;
 use crate::model::{Ingress, Rule};
+use crate::source::Source;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::diagnostic::Diagnostic;
+use chancery_base::diagnostic::codes::FIELD_WITHOUT_EFFECT;
+use chancery_base::diagnostic::{Diagnostic, Place};
 use chancery_text::Str;
 use hashbrown::HashSet;
 
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     checked.each(findings);
+    checked.each(|checked, ingress| idle_certificate(checked, ingress).into_iter().collect());
     let ingresses = &checked.processed.ingresses;
     let may_lack = |ingress: &&Arc<Ingress>| ingress.tls.iter().any(|tls| !tls.secret.is_empty());
     if !ingresses.iter().any(|ingress| may_lack(&ingress)) {
@@ -28,6 +31,28 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let lacking = ingresses.iter().filter(may_lack).filter(|_| !serves_any);
     let found: Vec<Diagnostic> = lacking.filter_map(|ingress| without_http(checked, ingress, &over_http)).collect();
     found.into_iter().for_each(|finding| checked.report(finding));
+}
+
+/// Whether the Secrets of `tls` give every host of an Ingress its certificate, so that AGIC does not use the certificate of the annotation
+/// (`pkg/appgw/ingress_rules.go`).
+pub(super) fn ignores_certificate(source: &Source<'_>, ingress: &Ingress) -> bool {
+    let mut rules = ingress.rules.iter().filter(|rule| rule.http.is_some()).peekable();
+    rules.peek().is_some() && rules.all(|rule| secret_for(source, ingress, &rule.host).is_some())
+}
+
+fn idle_certificate(checked: &Checked<'_, '_>, ingress: &Ingress) -> Option<Diagnostic> {
+    let name = ingress.annotations.some_text(&a::SSL_CERTIFICATE)?;
+    if !ignores_certificate(checked.source, ingress) {
+        return None;
+    }
+    let message = format!("AGIC does not use the certificate `{}`: the Secrets in `tls` replace it for all hosts of the Ingress", name.value);
+    let finding = checked.finding(&FIELD_WITHOUT_EFFECT, message, name.origin);
+    let tls = ingress.tls.iter().find(|tls| !tls.secret.is_empty()).and_then(|tls| tls.secret.origin);
+    let help = "remove `tls` to use it, or remove the annotation: AGIC drops the Ingress if the gateway does not have this certificate";
+    Some(match tls {
+        Some(tls) => finding.related(Place::origin(tls), "this Secret is used").help(help),
+        None => finding.help(help),
+    })
 }
 
 /// A host of a certificate that no Ingress serves over HTTP: AGIC makes no HTTP listener without `ssl-redirect`.

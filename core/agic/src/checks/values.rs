@@ -5,9 +5,11 @@ use crate::annotations::{self as a, Annotation, Form, Read};
 use crate::codes;
 use crate::model::Ingress;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::Diagnostic;
+use chancery_base::schema::duration;
 
 /// The annotations whose faults the controller itself reports.
 const REPORTED_BY_CONTROLLER: [&str; 5] =
@@ -42,8 +44,30 @@ fn unreadable(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotat
         return None;
     }
     let message = format!("`{}` is not {wanted}, so the annotation is ignored", text.value);
-    Some(checked.finding(&codes::ANNOTATION_VALUE, message, text.origin).help(format!("the default is used: {}", annotation.default)))
+    Some(checked.finding(&codes::ANNOTATION_VALUE, message, text.origin).help(advice(annotation, &text)))
 }
+
+/// Returns what to write instead of a value that AGIC cannot read, and the value that applies until then.
+pub(super) fn advice(annotation: &Annotation, value: &str) -> String {
+    let default = format!("the default is used: {}", annotation.default);
+    let lower = value.trim().to_ascii_lowercase();
+    match annotation.form {
+        Form::Flag if matches!(lower.as_str(), "enabled" | "enable" | "yes" | "on" | "y") => format!("write `\"true\"`; {default}"),
+        Form::Flag if matches!(lower.as_str(), "disabled" | "disable" | "no" | "off" | "n") => format!("write `\"false\"`; {default}"),
+        Form::Flag => format!("write `\"true\"` or `\"false\"`; {default}"),
+        Form::Number => match duration::read(&lower) {
+            Ok(nanoseconds) if nanoseconds > 0 && nanoseconds % SECOND == 0 => {
+                format!("write the seconds as a number: `\"{}\"`; {default}", nanoseconds / SECOND)
+            }
+            _ => default,
+        },
+        Form::Protocol => format!("write `http` or `https`; {default}"),
+        Form::Text | Form::List => default,
+    }
+}
+
+/// A second in nanoseconds.
+const SECOND: i64 = 1_000_000_000;
 
 fn outside(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotation) -> Option<Diagnostic> {
     let (_, least, most) = LIMITS.iter().find(|(limited, ..)| limited.name == annotation.name)?;
@@ -66,4 +90,21 @@ fn priorities(checked: &mut Run<'_, '_, '_>) {
     let message = format!("`{}` has a priority and `{}` has none: AGIC asks for all or none", first.key(), missing.key());
     let finding = checked.finding(&codes::PARTIAL_PRIORITIES, message, at);
     checked.report(finding.help("rules without one get free numbers from 19000 on, with hosts, and from 19500 on, without"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duration_is_written_in_seconds() {
+        assert_eq!(advice(&a::REQUEST_TIMEOUT, "2m"), "write the seconds as a number: `\"120\"`; the default is used: 30");
+        assert_eq!(advice(&a::REQUEST_TIMEOUT, "1.5"), "the default is used: 30");
+    }
+
+    #[test]
+    fn word_for_a_flag_becomes_true_or_false() {
+        assert_eq!(advice(&a::COOKIE_AFFINITY, "Enabled"), "write `\"true\"`; the default is used: false");
+        assert_eq!(advice(&a::COOKIE_AFFINITY, "maybe"), "write `\"true\"` or `\"false\"`; the default is used: false");
+    }
 }
