@@ -3,6 +3,7 @@
 
 mod annotations;
 mod disabled;
+mod includes;
 mod known;
 mod limits;
 mod random;
@@ -14,6 +15,7 @@ mod unused;
 
 pub use annotations::annotations;
 pub use disabled::disabled_fields;
+pub use includes::repeated_prefixes;
 pub use known::values;
 pub use limits::replaced_limits;
 pub use random::random_winners;

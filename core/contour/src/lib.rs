@@ -94,6 +94,7 @@ pub static DIALECT: Dialect = Dialect {
         checks::no_endpoints,
         checks::values,
         checks::fields,
+        checks::repeated_prefixes,
         checks::annotations,
         chancery_kubernetes::gateway_api::checks::references,
         chancery_kubernetes::gateway_api::conflicts::same_matches,

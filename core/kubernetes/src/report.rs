@@ -76,6 +76,8 @@ impl<'a> Report<'a> {
         } else if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));
             finding = finding.fix(format!("rename to `{near}`"), self.place(node.id, Part::Key), near);
+        } else if let Some(similar) = of_same_words(name, members) {
+            finding = finding.help(format!("did you mean `{similar}`?"));
         } else if (1..=FEW_FIELDS).contains(&members.fields.len()) {
             let names: Vec<String> = members.fields.iter().map(|field| format!("`{}`", field.name)).collect();
             let fields = if names.len() == 1 { "the only field here is" } else { "the fields here are" };
@@ -158,6 +160,18 @@ fn described(node: &Node) -> String {
             kind => kind.to_string(),
         },
     }
+}
+
+/// Returns the only field that begins with the same two words: `loadBalancerStrategy` and `loadBalancerPolicy`.
+fn of_same_words(name: &str, members: &'static Members) -> Option<&'static str> {
+    let mut words = name.char_indices().filter(|(_, letter)| letter.is_ascii_uppercase()).map(|(at, _)| at);
+    let end = words.nth(1)?;
+    let begin = name.get(..end).filter(|begin| begin.starts_with(|letter: char| letter.is_ascii_lowercase()))?;
+    let mut similar = members.fields.iter().map(|field| field.name).filter(|field| {
+        let rest = field.strip_prefix(begin);
+        rest.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_uppercase()))
+    });
+    similar.next().filter(|_| similar.next().is_none())
 }
 
 /// Whether a key was meant as a document separator, which has its own finding.

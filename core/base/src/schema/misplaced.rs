@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-/// Returns advice for a field that the object at `path` does not have, but that an object around it or one level below it has.
+/// Returns advice for a field that the object at `path` does not have, but that an object around it, one level below it or next to it has.
 pub fn advise_move(root: &Schema, path: &Path<'_>, field: &str) -> Option<String> {
     let mut around: Vec<(&Schema, String)> = Vec::new();
     let mut schema = root;
@@ -31,8 +31,19 @@ pub fn advise_move(root: &Schema, path: &Path<'_>, field: &str) -> Option<String
         Shape::Object(_) if has(&child.schema) => Some(format!("`{}`", child.name)),
         _ => None,
     });
+    if let Some(home) = homes.next() {
+        return homes.next().is_none().then(|| format!("`{field}` is a field of {home}: move it one level down"));
+    }
+    around.iter().filter(|(_, place)| !place.is_empty()).rev().find_map(|(schema, place)| advise_sibling(schema, place, field))
+}
+
+/// Returns advice for a field that exactly one object of a surrounding object has.
+fn advise_sibling(around: &Schema, place: &str, field: &str) -> Option<String> {
+    let has = |schema: &Schema| schema.members().is_some_and(|members| members.position(field).is_some());
+    let fields = around.members()?.fields.iter();
+    let mut homes = fields.filter(|child| matches!(child.schema.shape, Shape::Object(_)) && has(&child.schema));
     let home = homes.next()?;
-    homes.next().is_none().then(|| format!("`{field}` is a field of {home}: move it one level down"))
+    homes.next().is_none().then(|| format!("`{field}` is a field of `{place}.{}`: move it there", home.name))
 }
 
 /// The schema of a key, entry or item.
@@ -52,7 +63,8 @@ mod tests {
 
     const SERVICE: Schema = object![field("name", STRING, "")];
     const TLS: Schema = object![field("secretName", STRING, "")];
-    const ROUTE: Schema = object![field("services", array(&SERVICE), ""), field("conditions", STRING, "")];
+    const POLICY: Schema = object![field("strategy", STRING, "")];
+    const ROUTE: Schema = object![field("services", array(&SERVICE), ""), field("conditions", STRING, ""), field("policy", POLICY, "")];
     const SPEC: Schema = object![field("routes", array(&ROUTE), ""), field("tls", TLS, "")];
     const ROOT: Schema = object![field("spec", SPEC, "")];
 
@@ -76,6 +88,12 @@ mod tests {
     #[test]
     fn field_of_inner_object_moves_down() {
         assert_eq!(advice(&["spec"], "secretName").as_deref(), Some("`secretName` is a field of `tls`: move it one level down"));
+    }
+
+    #[test]
+    fn field_of_sibling_object_moves_there() {
+        let found = advice(&["spec", "routes", "0", "services", "0"], "strategy");
+        assert_eq!(found.as_deref(), Some("`strategy` is a field of `spec.routes[0].policy`: move it there"));
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
         if let Some(tcp) = object.root.at(&["spec", "tcpproxy"]) {
             proxy.services(tcp, &clusters);
             proxy.tcp(tcp);
+            proxy.beside_tcp();
         }
         found.append(&mut proxy.found);
     }
@@ -322,6 +323,17 @@ impl Proxy<'_> {
             self.idle(message, context, "take one of the two away");
         }
         let strategy = route.at(&["loadBalancerPolicy", "strategy"]).and_then(Node::as_str).unwrap_or_default();
+        let weight = |service: &&&Node| service.get("weight").and_then(Node::as_i64).unwrap_or(0);
+        let weighted = services.iter().filter(|service| !is_mirror(service) && weight(service) > 0).count();
+        let drawn = if weighted == 0 { receivers } else { weighted };
+        if let Some(node) = route.at(&["loadBalancerPolicy", "strategy"]).filter(|_| drawn > 1 && matches!(strategy, "Cookie" | "RequestHash")) {
+            let message = format!("`strategy: {strategy}` does not keep a client at one service: Envoy draws the service by weight for each request");
+            self.idle(
+                message,
+                node,
+                "it only chooses among the endpoints of one service; to keep clients at a service, write a route with a condition on a header",
+            );
+        }
         if let Some(policies) = route.at(&["loadBalancerPolicy", "requestHashPolicies"]).filter(|_| strategy != "RequestHash") {
             let message = "`requestHashPolicies` changes nothing: only the strategy `RequestHash` asks for it";
             self.idle(message, policies, "write `strategy: RequestHash`, or take the policies away");
@@ -363,6 +375,45 @@ impl Proxy<'_> {
                 format!("`{field}` has no effect on a mirror: Envoy sends copies of the requests unchanged, with `-shadow` added to Host")
             };
             self.idle(message, policy, "remove it; if the mirror needs another Host, send the copies to a proxy that sets it");
+        }
+    }
+
+    /// Reports settings of the host that `tcpproxy` skips: its filter chain has no HTTP filters, and without routes there is no virtual host for
+    /// cleartext (internal/xdscache/v3/listener.go, internal/xdscache/v3/route.go). Cleartext is never authorized, and its tokens are not verified.
+    fn beside_tcp(&mut self) {
+        const OF_HOST: [(&str, bool); 6] = [
+            ("ipAllowPolicy", false),
+            ("ipDenyPolicy", false),
+            ("authorization", true),
+            ("jwtProviders", true),
+            ("rateLimitPolicy", false),
+            ("corsPolicy", false),
+        ];
+        let root = &self.object.root;
+        let Some(host) = root.at(&["spec", "virtualhost"]).filter(|host| host.get("tls").is_some_and(|tls| !tls.is_null())) else { return };
+        let has_items = |path: &[&str]| root.at(path).and_then(Node::as_array).is_some_and(|items| !items.is_empty());
+        let has_routes = has_items(&["spec", "routes"]) || has_items(&["spec", "includes"]);
+        let is_on = |path: &[&str]| host.at(path).and_then(Node::as_bool) == Some(true);
+        for (field, is_for_tls) in OF_HOST {
+            let is_empty = |node: &Node| node.is_null() || node.as_array().is_some_and(Vec::is_empty);
+            let Some(node) = host.get(field).filter(|node| !is_empty(node)) else { continue };
+            let is_off = match field {
+                "authorization" => is_on(&["authorization", "authPolicy", "disabled"]),
+                "rateLimitPolicy" => is_on(&["rateLimitPolicy", "global", "disabled"]) && node.get("local").is_none(),
+                _ => false,
+            };
+            if is_off {
+                continue;
+            }
+            let message = match has_routes && !is_for_tls {
+                true => format!("`{field}` does not apply to TLS connections: `tcpproxy` forwards them without HTTP filters"),
+                false => format!("`{field}` does nothing: `tcpproxy` forwards connections without HTTP filters"),
+            };
+            self.idle(
+                message,
+                node,
+                "enforce it in the service; or give Envoy the certificate in `secretName`, and write `routes` instead of `tcpproxy`",
+            );
         }
     }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity, codes};
 use chancery_base::resource::{ResourceKey, nearest};
 use chancery_kubernetes::cursor::Cursor;
-use chancery_text::Str;
+use chancery_text::{Str, series};
 
 impl Processing<'_> {
     /// Everything that is wrong, by object.
@@ -42,6 +42,7 @@ impl Processing<'_> {
                 Some(because) => finding.related(Place::origin(Some(because)), "this one wins"),
                 None => finding,
             };
+            let finding = if error.reason == "RouteActionCountNotValid" { self.name_route(error, finding) } else { finding };
             let finding = if error.kind == "Orphaned" { self.name_parent(key, finding) } else { finding };
             sink.report(self.suggest(error, finding));
         }
@@ -66,6 +67,22 @@ impl Processing<'_> {
             }
         }
         finding
+    }
+
+    /// Names the route that fields were probably meant for, if an item of `routes` has nothing but such fields.
+    fn name_route(&self, error: &SubCondition, finding: Diagnostic) -> Diagnostic {
+        const ACTIONS: [&str; 3] = ["services", "requestRedirectPolicy", "directResponsePolicy"];
+        let proxy = self.source.all(Kind::HttpProxy).find(|proxy| proxy.object.id == error.origin.object());
+        let routes: Vec<Cursor<'_>> = proxy.into_iter().flat_map(|proxy| proxy.spec().field("routes").items()).collect();
+        let acts = |route: &Cursor<'_>| ACTIONS.iter().any(|action| route.field(action).exists());
+        let Some(at) = routes.iter().position(|route| route.origin() == error.origin) else { return finding };
+        let (Some(stray), (before, after)) = (routes.get(at), routes.split_at(at)) else { return finding };
+        let fields: Vec<String> = stray.entries().map(|(name, _)| alloc::format!("`{name}`")).collect();
+        let is_stray = !acts(stray) && !fields.is_empty() && !stray.field("conditions").exists();
+        let near = after.iter().find(|route| acts(route)).or_else(|| before.iter().rev().find(|route| acts(route)));
+        let Some(near) = near.filter(|_| is_stray) else { return finding };
+        let help = alloc::format!("this `-` starts its own route: move {} into the route with `services`", series(&fields));
+        finding.related(Place::origin(near.origin()), "a route that can have these fields").help(help)
     }
 
     /// Whether it is wrong because of a configuration of Contour that is not in the input.
@@ -156,6 +173,9 @@ fn help(error: &SubCondition) -> Option<&'static str> {
             "an earlier include of this HTTPProxy has the same conditions, so this one has no effect: change its conditions, or remove it"
         }
         ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",
+        ("CORSError", _) if error.message.contains("invalid regex match") => {
+            "write each origin, such as `https://app.example.org`, or a regular expression, such as `https://[^.]+[.]example[.]org`"
+        }
         ("RouteError" | "PrefixReplaceError", _) => "one invalid route drops all routes of its HTTPProxy",
         (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated") => {
             "a TLSCertificateDelegation in the Secret's namespace must name the Secret and this namespace"

@@ -284,7 +284,9 @@ impl<'a> Processing<'a> {
             Ok(cors) => cors,
             Err(why) => {
                 let message = format!("Spec.VirtualHost.CORSPolicy: {why}");
-                return Err(record.error("CORSError", "PolicyDidNotParse", message, at.field("corsPolicy").origin()));
+                let written = at.field("corsPolicy");
+                let origin = policy::invalid_origin(written).unwrap_or(written).origin();
+                return Err(record.error("CORSError", "PolicyDidNotParse", message, origin));
             }
         };
         self.host(&listener, &root.host).cors.clone_from(&cors);

@@ -342,6 +342,12 @@ pub fn cors(at: Cursor<'_>) -> Result<Option<Sourced<CorsPolicy>>, Reason> {
 }
 
 /// Whether a string is exactly `scheme://host[:port]` for Go's `url.Parse`.
+/// The first entry of `allowOrigin` that is neither an origin nor a regular expression, if any.
+pub fn invalid_origin(cors: Cursor<'_>) -> Option<Cursor<'_>> {
+    let is_valid = |written: &str| written == "*" || is_web_origin(written) || go::check_regex(written).is_ok();
+    cors.field("allowOrigin").items().find(|origin| !is_valid(origin.str()))
+}
+
 fn is_web_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
     let scheme_fits = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

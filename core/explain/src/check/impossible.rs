@@ -309,7 +309,12 @@ fn sent_host(whole: &mut Whole<'_>, forward: &Forward) {
 
 /// Checks an origin that may read responses: a browser sends a scheme, a host and possibly a port.
 fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
-    let StringMatch::Exact(wanted) = &origin.value else { return };
+    // Contour treats everything that is not an origin as a regular expression. Without operators it only matches itself.
+    let wanted = match &origin.value {
+        StringMatch::Exact(wanted) => wanted,
+        StringMatch::Regex(wanted) if is_plain_origin(&wanted.regex) => &wanted.regex,
+        _ => return,
+    };
     let (scheme, host) = wanted.split_once("://").unwrap_or(("", wanted));
     let (why, help) = match () {
         () if matches!(wanted.as_str(), "" | "*" | "null") => return,
@@ -330,6 +335,13 @@ fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
     };
     let why: String = why;
     report(whole, &codes::IMPOSSIBLE_ORIGIN, origin.origin, format!("no browser sends the origin `{wanted}`: {why}"), help);
+}
+
+/// Whether a regular expression is the plain text of an origin: its only operators are the dots of a name.
+fn is_plain_origin(regex: &str) -> bool {
+    !regex.contains(['\\', '^', '$', '|', '?', '*', '+', '(', ')', '[', ']', '{', '}'])
+        && regex.contains(|c: char| c.is_ascii_alphanumeric())
+        && (regex.contains("://") || !regex.starts_with("http"))
 }
 
 fn host_name(whole: &mut Whole<'_>, name: &Str, origin: Option<Origin>, case_counts: bool) {
