@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use chancery_base::compilation::{Assumptions, Missing, SideRef};
 use chancery_base::diagnostic::{Diagnostic, Known, Place, Severity, Values, codes};
 use chancery_base::ir::HttpFilterKind;
+use chancery_base::re2::engine::Regex;
 use chancery_base::resource::{Object, nearest};
 use chancery_kubernetes::at_name;
 use chancery_kubernetes::known::{Field, is_read, unknown_values};
@@ -149,6 +150,12 @@ fn of_mapping(object: &Object, found: &mut Vec<Diagnostic>) {
     } else if is_true("host_regex") && !is_set("host") {
         report("host_regex", "there is no `host`", "write the expression in `host`");
     }
+    if let Some(prefix) = field(object, "prefix").filter(|_| is_true("prefix_regex") && !is_true("host_redirect") && !is_set("regex_rewrite")) {
+        found.extend(whole_path(object, prefix));
+    }
+    let mut report = |name: &str, why: &str, help: &str| {
+        found.extend(field(object, name).filter(|_| is_set(name)).map(|node| without_effect(object, node, name, why, help)));
+    };
     if is_true("method_regex") && !is_set("method") {
         report("method_regex", "there is no `method`", "write the expression in `method`");
     }
@@ -161,6 +168,19 @@ fn of_mapping(object: &Object, found: &mut Vec<Diagnostic>) {
             report(name, "requests are forwarded, not redirected", "add `host_redirect: true`, with the host to redirect to in `service`");
         }
     }
+}
+
+/// Reports a regular expression whose default `rewrite` replaces the whole path: Envoy matches the whole path, and all of it is the prefix
+/// (`python/ambassador/ir/irhttpmapping.py` sets `/`).
+fn whole_path(object: &Object, prefix: &Node) -> Option<Diagnostic> {
+    if field(object, "rewrite").is_some_and(|rewrite| !rewrite.is_null())
+        || prefix.as_str().is_none_or(|prefix| matches!(prefix, "" | "/") || Regex::new(prefix).is_err())
+    {
+        return None;
+    }
+    let message = "the upstream gets `/` for every path: `rewrite` is `/` by default, and replaces everything that `prefix_regex` matches";
+    let finding = Diagnostic::new(&codes::WHOLE_PATH_REPLACED, message, Place::value(object.id, prefix.id)).about(object.key.clone());
+    Some(finding.help("write `rewrite: \"\"` to keep the path, or change a part of it with `regex_rewrite`"))
 }
 
 /// Fields of a Mapping that only affect forwarded requests.

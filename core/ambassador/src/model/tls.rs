@@ -317,7 +317,16 @@ impl Model<'_> {
 
         let any =
             [&spec.secret, &spec.cert_chain_file, &spec.private_key_file, &spec.ca_secret, &spec.cacert_chain_file, &spec.crl_secret, &spec.crl_file];
-        if any.iter().all(|field| field.is_none()) {
+        let has_none = any.iter().all(|field| field.is_none());
+        if has_none && context.has_hosts() {
+            // Emissary posts three errors: no information at all, no certificate, no key.
+            let message = "the TLSContext names no Secret, so Emissary ignores it, and none of its settings apply";
+            let help = "to set options for a Host, write them under `tls` of the Host; or name the Secret in `secret`, and this TLSContext in `tlsContext` of the Host";
+            self.contexts[id.0].errored = true;
+            let identity = context.identity.clone();
+            return Err(self.notices.error(&identity, ControllerNotice::new(&codes::INVALID_TLS_CONTEXT, message, None).help(help)));
+        }
+        if has_none {
             self.report(id, None, format!("TLSContext {name} has no certificate information at all?"), &codes::INVALID_TLS_CONTEXT);
         }
         if let Some(secret) = spec.secret.clone().filter(|secret| !secret.value.is_empty()) {

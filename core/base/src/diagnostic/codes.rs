@@ -156,6 +156,7 @@ codes! {
     UNREACHABLE_PREFLIGHT = "unreachable-preflight", Warning, "A CORS preflight request cannot reach the route that has the CORS policy";
     UNKNOWN_REWRITE_GROUP = "unknown-rewrite-group", Warning, "A rewrite names a group that its regular expression does not have";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "A rewrite joins two path segments or doubles a slash";
+    WHOLE_PATH_REPLACED = "whole-path-replaced", Notice, "The upstream gets one path for all paths that a regular expression matches";
     REPEATED_PREFIX = "repeated-prefix", Warning, "A route repeats the prefix that its include adds";
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "Two timeouts contradict each other";
     RETRIES_WITHOUT_BUDGET = "retries-without-budget", Notice, "Only Envoy's default budget limits the retries";

@@ -18,6 +18,8 @@ struct Replaced<'a> {
     owner: Option<ObjectId>,
     /// The place of the replacement.
     origin: Option<Origin>,
+    /// Whether the client is redirected to the new path, instead of the upstream getting it.
+    redirects: bool,
 }
 
 /// The prefixes of each object, and the replaced ones.
@@ -36,10 +38,11 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         collect_verbatim(tree, None, &mut found);
     }
     let Found { prefixes, replaced } = found;
-    for Replaced { prefix, by: other, owner, origin } in replaced {
+    for Replaced { prefix, by: other, owner, origin, redirects } in replaced {
+        let verb = if redirects { "is redirected to" } else { "reaches the upstream as" };
         if !other.is_empty() && !other.starts_with('/') && prefix.starts_with('/') {
             if whole.object(origin).is_some() {
-                let message = format!("a request for `{prefix}` reaches the upstream as `{other}`, which is not a path");
+                let message = format!("a request for `{prefix}` {verb} `{other}`, which is not a path");
                 let mut finding = whole.finding(&codes::REWRITE_SLASHES, origin, message);
                 finding.severity = Severity::Warning;
                 whole.report(finding.help(format!("begin the replacement with a slash: `/{other}`")));
@@ -59,7 +62,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let asked = format!("{prefix}{}a", if begins { "" } else { "/" });
         let sent = format!("{other}{}", asked.get(prefix.len()..).unwrap_or_default());
         let Some(key) = whole.key(origin) else { continue };
-        let message = format!("a request for `{asked}` reaches the upstream as `{sent}`");
+        let message = format!("a request for `{asked}` {verb} `{sent}`");
         let help =
             if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
         let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
@@ -111,7 +114,16 @@ fn collect_lowered<'a>(whole: &Whole<'a>, found: &mut Found<'a>) {
         let Some(rewrite) = &forward.path_rewrite else { continue };
         let PathRewrite::Prefix(by) = &rewrite.value else { continue };
         let origin = rewrite.origin.filter(is_there).or_else(|| route.matcher.path.origin.filter(is_there)).or_else(|| written(&route.origins));
-        found.replaced.push(Replaced { prefix, by, owner, origin });
+        found.replaced.push(Replaced { prefix, by, owner, origin, redirects: false });
+    }
+    for &route in whole.routes.iter() {
+        let (PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix)) = &route.matcher.path.value else { continue };
+        let RouteAction::Redirect(redirect) = &route.action else { continue };
+        let owner = written(&route.origins).map(|origin| origin.object());
+        found.prefixes.insert((owner, prefix.as_str()));
+        let Some(Sourced { value: RedirectPath::Prefix(by), origin }) = &redirect.path else { continue };
+        let origin = origin.filter(is_there).or_else(|| route.matcher.path.origin.filter(is_there)).or_else(|| written(&route.origins));
+        found.replaced.push(Replaced { prefix, by, owner, origin, redirects: true });
     }
 }
 
@@ -124,7 +136,13 @@ fn collect_verbatim<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut Found
         let owner = own.map(|origin| origin.object());
         found.prefixes.insert((owner, prefix.text()));
         if !by.text().is_empty() {
-            found.replaced.push(Replaced { prefix: prefix.text(), by: by.text(), owner, origin: by.origin.or(prefix.origin).or(own) });
+            found.replaced.push(Replaced {
+                prefix: prefix.text(),
+                by: by.text(),
+                owner,
+                origin: by.origin.or(prefix.origin).or(own),
+                redirects: false,
+            });
         }
         return;
     }
