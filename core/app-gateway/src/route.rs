@@ -77,6 +77,8 @@ pub struct MatchedRule {
 pub enum Passed {
     /// Its listener is at another address or port.
     Place,
+    /// Its listener is at this port of the other address, public or private.
+    Frontend,
     /// Its listener accepts other hosts.
     Host,
     /// Its listener does not exist.
@@ -202,9 +204,18 @@ impl<'p> Router<'p> {
             journey.later.extend(chosen.into_iter().flat_map(|at| self.later(at, asked, &host)));
             return journey;
         }
+        let other = match asked.frontend {
+            FrontendType::Public => "private",
+            FrontendType::Private => "public",
+        };
+        let elsewhere = match passed.iter().any(|(_, why)| *why == Passed::Frontend) {
+            true => format!("; it is served at the {other} address only"),
+            false => String::new(),
+        };
+        let why = format!("no listener at port {} takes the host `{}`{elsewhere}", asked.port, asked.host);
         let ending = match passed.iter().any(|(_, why)| *why == Passed::Host) {
-            true => Ending::Refused { code: Some(404), why: format!("no listener at port {} takes the host `{}`", asked.port, asked.host) },
-            false => Ending::Refused { code: None, why: format!("nothing listens at port {} of this address", asked.port) },
+            true => Ending::Refused { code: Some(404), why },
+            false => Ending::Refused { code: None, why: format!("nothing listens at port {} of this address{elsewhere}", asked.port) },
         };
         Journey { passed, taken: None, passed_paths: Vec::new(), later: Vec::new(), ending }
     }
@@ -258,10 +269,13 @@ impl<'p> Entry<'p> {
             FrontendType::Private => self.is_private,
             FrontendType::Public => self.is_public,
         };
+        let takes_host = self.hosts.is_empty() || self.hosts.iter().any(|pattern| glob(pattern, host));
         match () {
             () if self.listener.is_none() => Some(Passed::NoListener),
-            () if !is_there || self.port != Some(asked.port) => Some(Passed::Place),
-            () if self.hosts.is_empty() || self.hosts.iter().any(|pattern| glob(pattern, host)) => None,
+            () if self.port != Some(asked.port) => Some(Passed::Place),
+            () if !is_there && !takes_host => Some(Passed::Place),
+            () if !is_there => Some(Passed::Frontend),
+            () if takes_host => None,
             () => Some(Passed::Host),
         }
     }
@@ -272,6 +286,7 @@ impl Passed {
     pub fn words(self) -> &'static str {
         match self {
             Passed::Place => "its listener is at another address or port",
+            Passed::Frontend => "its listener takes this host and port at another address of the gateway",
             Passed::Host => "its listener matches other hosts",
             Passed::NoListener => "its listener does not exist",
         }

@@ -380,9 +380,8 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
     }
 }
 
-/// Settings whose loss lets requests through that the policy limits or refuses.
-const PROTECTION: [&str; 10] =
-    ["rateLimit", "circuitBreaker", "authorization", "basicAuth", "apiKeyAuth", "jwt", "oidc", "extAuth", "cors", "requestBuffer"];
+/// Settings whose loss is a warning. `traps` reports lost authentication and authorization at the policy that replaces them.
+const PROTECTION: [&str; 4] = ["rateLimit", "circuitBreaker", "cors", "requestBuffer"];
 
 /// Reports each setting of a policy that is lost where narrower policies replace the policy. Returns whether there are any.
 fn lost_settings(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) -> bool {

@@ -59,6 +59,7 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
     for policy in t.resources.backend_traffic_policies.iter().copied() {
         first_attempt(policy, sink);
         source_ranges(policy, sink);
+        empty_rules(t, policy, sink);
     }
 }
 
@@ -121,6 +122,24 @@ fn policy_of_listener<'a>(t: &Translator<'a>, gateway: &Name, listener: &str) ->
     };
     let all = || t.resources.security_policies.iter().copied().filter(|policy| is_accepted(t, policy));
     all().find(|policy| is_for(policy, Some(listener))).or_else(|| all().find(|policy| is_for(policy, None)))
+}
+
+/// Reports an empty list of rules that should remove the rules of a wider policy. The merge leaves out empty lists (`api/v1alpha1/ratelimit_types.go`,
+/// `omitempty`), so the rules remain.
+fn empty_rules(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+    let rules = |policy: &Admitted<'_>| policy.spec().at("rateLimit.local.rules").has_items();
+    let own = policy.spec().at("rateLimit.local.rules");
+    if !own.exists() || own.has_items() {
+        return;
+    }
+    let wider = t.in_force.wider(policy.id());
+    let by_id = |id| t.resources.backend_traffic_policies.iter().copied().find(|wide| wide.id() == id);
+    let Some(wide) = wider.filter_map(by_id).find(|wide| rules(wide)) else { return };
+    let message =
+        format!("an empty list does not remove the rules of `{}`, into which this policy is merged: they still limit requests", wide.name());
+    let help = "remove `mergeType`, and repeat here what should remain of the wider policy";
+    let found = finding(&base_codes::FIELD_WITHOUT_EFFECT, message, policy, key_place(own)).help(help);
+    sink.report(found.related(key_place(wide.spec().at("rateLimit.local.rules")), "these rules remain"));
 }
 
 /// Reports a policy of a route that replaces a wider policy, so that the wider policy's protection is lost.

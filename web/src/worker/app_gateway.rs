@@ -29,7 +29,11 @@ fn step(report: &AppGatewayReport, what: &str, of: &str, name: &str) -> Step {
 /// The rules that were tried, and the rule that matched.
 fn rules(report: &AppGatewayReport) -> Step {
     let passed = report.journey.passed.iter();
-    let passed = passed.map(|(rule, why)| Tried { name: format!("{rule}: {}", why.words()), far: *why != Passed::Host, ..Tried::default() });
+    let passed = passed.map(|(rule, why)| Tried {
+        name: format!("{rule}: {}", why.words()),
+        far: !matches!(why, Passed::Host | Passed::Frontend),
+        ..Tried::default()
+    });
     let tried = passed.collect();
     match &report.journey.taken {
         Some(taken) => Step { tried, facts: rule_facts(taken), ..step(report, "Rule", "rule", &taken.rule) },

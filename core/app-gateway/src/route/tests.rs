@@ -102,3 +102,13 @@ fn stars_and_question_marks_stand_for_characters() {
     }
     assert!(matches("/a*", "/ab") && matches("/A", "/a") && !matches("/a", "/a/"));
 }
+
+#[test]
+fn host_at_the_private_address_is_named() {
+    let private = GATEWAY.replace(r#""publicIPAddress": {"id": "/pip"}"#, r#""privateIPAddress": "10.0.0.4""#);
+    let private = Gateway::read(&parse(&private, &Limits::default()).root.unwrap(), ObjectId::from_index(0)).unwrap();
+    let journey = try_request(&private, &asked(80, "shop.example.com", "/api"));
+    assert_eq!(journey.passed.first(), Some(&(Str::new("wild"), Passed::Frontend)));
+    let why = "nothing listens at port 80 of this address; it is served at the private address only".into();
+    assert_eq!(journey.ending, Ending::Refused { code: None, why });
+}

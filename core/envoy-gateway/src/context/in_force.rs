@@ -57,6 +57,11 @@ impl InForce {
         self.merged.insert((own, wide));
     }
 
+    /// Returns the policies that this one is merged into.
+    pub(crate) fn wider(&self, own: ObjectId) -> impl Iterator<Item = ObjectId> {
+        self.merged.iter().filter(move |(narrow, _)| *narrow == own).map(|(_, wide)| *wide)
+    }
+
     /// Notes the scopes in which narrower policies replace this one.
     pub(crate) fn replace(&mut self, policy: ObjectId, scopes: BTreeSet<Scope>) {
         self.replaced.entry(policy).or_default().extend(scopes);

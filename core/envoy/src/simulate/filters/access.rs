@@ -15,6 +15,8 @@ use crate::simulate::connection::contains;
 use crate::simulate::matcher::takes;
 use crate::simulate::path::without_query;
 use crate::simulate::simulation::Condition;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -62,8 +64,24 @@ pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_
         Some(Services::HttpService(service)) => service.server_uri.as_ref().and_then(cluster_of_uri),
         None => None,
     };
+    let finds = match deciding_headers(of, stage) {
+        headers if headers.is_empty() => "allows it".to_owned(),
+        headers => format!("allows it without setting {}, which can lead to another route", headers.join(" or ")),
+    };
     // The service chooses the status.
-    query_service(filter, cluster, "allows it", None)
+    query_service(filter, cluster, &finds, None)
+}
+
+/// The headers that the service may set and by which the routes of the host distinguish requests. Envoy then chooses the route again
+/// (`clear_route_cache` in `source/extensions/filters/http/ext_authz/ext_authz.cc`).
+fn deciding_headers(of: &ExtAuthz, stage: &Stage<'_, '_>) -> Vec<String> {
+    let (Some(Services::HttpService(service)), Some(host), true) = (&of.services, stage.scopes.host, of.clear_route_cache) else { return Vec::new() };
+    let response = service.authorization_response.as_ref();
+    let allowed = response.and_then(|of| of.allowed_upstream_headers.as_ref()).map(|of| of.patterns.as_slice()).unwrap_or_default();
+    let conditions = host.routes.iter().filter_map(|route| route.r#match.as_ref()).flat_map(|of| &of.headers);
+    let may_set = |name: &&str| !name.starts_with(':') && allowed.iter().any(|pattern| takes(pattern, name));
+    let names: BTreeSet<&str> = conditions.map(|header| header.name.as_str()).filter(may_set).collect();
+    names.into_iter().map(|name| format!("`{name}`")).collect()
 }
 
 pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Verdict {
