@@ -136,7 +136,7 @@ fn empty_rules(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
     let by_id = |id| t.resources.backend_traffic_policies.iter().copied().find(|wide| wide.id() == id);
     let Some(wide) = wider.filter_map(by_id).find(|wide| rules(wide)) else { return };
     let message =
-        format!("an empty list does not remove the rules of `{}`, into which this policy is merged: they still limit requests", wide.name());
+        format!("an empty list does not remove the rules of `{}`: this policy is merged into it, and its rules still limit requests", wide.name());
     let help = "remove `mergeType`, and repeat here what should remain of the wider policy";
     let found = finding(&base_codes::FIELD_WITHOUT_EFFECT, message, policy, key_place(own)).help(help);
     sink.report(found.related(key_place(wide.spec().at("rateLimit.local.rules")), "these rules remain"));

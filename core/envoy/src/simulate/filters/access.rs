@@ -72,7 +72,7 @@ pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_
     query_service(filter, cluster, &finds, None)
 }
 
-/// The headers that the service may set and by which the routes of the host distinguish requests. Envoy then chooses the route again
+/// The conditions of the host's routes on headers that the service may set. If it sets one, Envoy chooses the route again
 /// (`clear_route_cache` in `source/extensions/filters/http/ext_authz/ext_authz.cc`).
 fn deciding_headers(of: &ExtAuthz, stage: &Stage<'_, '_>) -> Vec<String> {
     let (Some(Services::HttpService(service)), Some(host), true) = (&of.services, stage.scopes.host, of.clear_route_cache) else { return Vec::new() };
