@@ -59,7 +59,6 @@ pub struct Hop {
 }
 
 /// Whether it is all of them.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_whole(percent: &f64) -> bool {
     *percent >= 100.0
 }

@@ -67,6 +67,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
                     found.push(finding);
                 }
                 of_other_domains(object, &domains, &mut found);
+                optional_headers(object, &mut found);
                 of_mapping(object, &mut found);
             }
             "Host" => {
@@ -98,6 +99,25 @@ fn limited_domains(side: SideRef<'_>) -> Vec<&Str> {
         .collect();
     domains.dedup();
     domains
+}
+
+/// Finds labels that should be left out without their header. Emissary does not pass this on (`python/ambassador/envoy/v3/v3ratelimitaction.py`), and
+/// Envoy then leaves out the whole group.
+fn optional_headers(object: &Object, found: &mut Vec<Diagnostic>) {
+    let domains = field(object, "labels").and_then(Node::as_object).into_iter().flatten();
+    let groups = domains.flat_map(|domain| domain.value.as_array().into_iter().flatten());
+    let labels = groups.flat_map(|group| group.as_object().into_iter().flatten()).flat_map(|group| group.value.as_array().into_iter().flatten());
+    for of in labels.filter_map(|label| label.get("request_headers")) {
+        let Some(node) = of.get("omit_if_not_present").filter(|node| !node.is_null()) else { continue };
+        let header = of.get("header_name").and_then(Node::as_str).unwrap_or_default();
+        let why = format!("a request without `{header}` gets no label of this group, so the limit of the group does not count for it");
+        let help = "write the other labels in a second group without the header";
+        let mut finding = without_effect(object, node, "omit_if_not_present", &why, help);
+        if node.as_bool() != Some(true) {
+            finding.severity = Severity::Notice;
+        }
+        found.push(finding);
+    }
 }
 
 /// Finds labels of a Mapping in domains that the RateLimitService does not use.

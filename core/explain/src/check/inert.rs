@@ -74,12 +74,6 @@ pub(super) const FIELDS: &[InertField] = &[
         reason: "Emissary permits WebSockets if the field is set, also if it is `false`",
     },
     InertField {
-        kinds: &["Mapping"],
-        path: &["requestheaders", "omitifnotpresent"],
-        when: When::Always,
-        reason: "Emissary does not pass it to Envoy",
-    },
-    InertField {
         kinds: &["RateLimitService"],
         path: &["grpc", "useresourceexhaustedcode"],
         when: When::Always,

@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::codes;
 use chancery_base::ir::{FilterChain, HttpConnectionManager, NetworkFilter, Redirect, Route, RouteAction, VirtualHost};
+use chancery_base::resource::Origin;
 use chancery_text::Str;
 use hashbrown::HashSet;
 
@@ -82,6 +83,14 @@ enum Unserved {
     RequiresTls,
 }
 
+/// The field of Emissary's Host that asks for a redirect. Its routes have the origins of the Mappings, which do not ask for it.
+fn of_host(whole: &Whole<'_>, host: &VirtualHost) -> Option<Origin> {
+    let hostname = host.domains.iter().find_map(|domain| domain.origin)?;
+    let object = whole.object(Some(hostname)).filter(|object| *object.key.kind == *"Host")?;
+    let action = object.root.at(&["spec", "requestPolicy", "insecure", "action"]);
+    Some(action.map_or(hostname, |action| Origin::field(object.id, action.id)))
+}
+
 /// Reports hosts that need TLS but have no TLS listener.
 fn unserved(whole: &mut Whole<'_>) {
     let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
@@ -110,6 +119,7 @@ fn unserved(whole: &mut Whole<'_>) {
         let mut own = host.routes.iter().filter_map(|route| Some((route, written(&route.origins)?))).peekable();
         let first = own.peek().map(|(_, at)| *at).filter(|_| own.all(|(route, _)| requires_tls(route)));
         let Some(domain) = host.domains.first() else { continue };
+        let upgrades = upgrades.map(|at| of_host(whole, host).unwrap_or(at));
         match (upgrades, first) {
             (Some(at), _) => found.push((Unserved::Redirects, at, domain.value.clone(), asks)),
             (None, Some(at)) => found.push((Unserved::RequiresTls, at, domain.value.clone(), asks)),
