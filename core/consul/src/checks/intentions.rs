@@ -4,6 +4,7 @@ use super::{Mesh, is_transparent};
 use crate::codes;
 use crate::entry::{Entry, Kind};
 use crate::instance::Instance;
+use crate::intention::{self, Intention};
 use crate::validate::is_set;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
@@ -73,7 +74,7 @@ fn other_targets(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     for target in leads(&first) {
         let to = target.get("Service").str();
         let is_here = !["Peer", "Datacenter", "SamenessGroup"].iter().any(|field| is_set(target.get(field)));
-        if to == entry.name || !is_here || allows_call(mesh, &caller, &to) == allows {
+        if to == entry.name || !is_here || allows_call(mesh, &caller, &to) != Some(!allows) {
             continue;
         }
         let sends = if first.kind == Kind::ServiceResolver { "redirects these requests" } else { "sends some of these requests" };
@@ -98,15 +99,12 @@ fn leads(entry: &Entry) -> impl Iterator<Item = &Tree> {
     all.filter(|target| is_set(target.get("Service")))
 }
 
-/// Whether a service may call another one, as far as intentions without permissions decide: the most precise one counts.
-fn allows_call(mesh: &Mesh<'_>, from: &Str, to: &Str) -> bool {
-    let any = Str::new_static("*");
-    let pairs = [(to, from), (to, &any), (&any, from), (&any, &any)];
-    let found = pairs.into_iter().find_map(|(to, from)| {
-        let sources = mesh.state.tree(Kind::ServiceIntentions, to).get("Sources").items();
-        sources.iter().find(|source| source.get("Name").is(from) && !is_set(source.get("Peer")))
-    });
-    found.map_or(!mesh.stages.options.default_deny, |source| !source.get("Action").is("deny"))
+/// Whether a service may call another one. `None` if that depends on the request.
+fn allows_call(mesh: &Mesh<'_>, from: &Str, to: &Str) -> Option<bool> {
+    let is_for = |of: &Intention| !is_set(of.source.get("Peer")) && [from.as_str(), "*"].contains(&of.source.get("Name").text());
+    let Some(found) = intention::of(mesh.state, to).into_iter().find(is_for) else { return Some(!mesh.stages.options.default_deny) };
+    let depends = is_set(&found.jwt) || is_set(found.source.get("Permissions"));
+    (!depends).then(|| found.source.get("Action").is("allow"))
 }
 
 /// A denied destination outside of the mesh: a transparent proxy then has no listener for it, and passes its connections on like those to any

@@ -4,9 +4,10 @@
 //! the first node of the chain) and `agent/consul/discoverychain/gateway.go` (an http-route takes the place of routers). A route without a
 //! timeout has Envoy's default.
 
-use super::Mesh;
+use super::{Mesh, is_transparent};
 use crate::codes;
 use crate::entry::{Entry, Kind};
+use crate::instance::Instance;
 use crate::validate::is_set;
 use alloc::format;
 use alloc::string::String;
@@ -36,7 +37,7 @@ fn zeros(mesh: &mut Mesh<'_>) {
     let resolvers = mesh.entries(Kind::ServiceResolver).map(|entry| (entry.tree.get("RequestTimeout"), entry.object));
     let zeros: Vec<(&Tree, ObjectId)> = routers.chain(resolvers).filter(|(of, _)| of.origin.is_some() && *of.number() == 0).collect();
     for (value, object) in zeros {
-        let message = "0 counts as not set: Envoy's default of 15s applies";
+        let message = "0 counts as not set, so it does not turn the timeout off";
         let help = "write how long a request may take, such as `1h`".into();
         mesh.report_with(&base_codes::FIELD_WITHOUT_EFFECT, message, value, Some(object), Some(help));
     }
@@ -51,7 +52,7 @@ fn beyond_callers(mesh: &mut Mesh<'_>) {
         beyond_caller(mesh, &proxy.destination(), proxy.proxy.at(&["Config", "local_request_timeout_ms"]), proxy.object);
     }
     let own = |name: &Str| mesh.state.tree(Kind::ServiceDefaults, name).get("LocalRequestTimeoutMs");
-    let first = mesh.names.iter().find(|name| is_http(mesh, name) && !is_set(own(name))).cloned();
+    let first = mesh.names.iter().find(|name| is_http(mesh, name) && is_called(mesh, name) && !is_set(own(name))).cloned();
     let all = mesh.state.tree(Kind::ProxyDefaults, "global").at(&["Config", "local_request_timeout_ms"]);
     if let Some(first) = first {
         let object = mesh.entries(Kind::ProxyDefaults).next().map(|entry| entry.object);
@@ -63,9 +64,15 @@ fn is_http(mesh: &Mesh<'_>, service: &str) -> bool {
     ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(service).eq_ignore_ascii_case(known))
 }
 
+/// Whether a proxy of the mesh has the service as its upstream. The routes of gateways have their own timeouts.
+fn is_called(mesh: &Mesh<'_>, service: &Str) -> bool {
+    let calls = |proxy: &Instance| proxy.proxy.get("Upstreams").items().iter().any(|upstream| upstream.get("DestinationName").is(service));
+    mesh.proxies().any(|proxy| calls(proxy) || is_transparent(mesh, proxy))
+}
+
 fn beyond_caller(mesh: &mut Mesh<'_>, service: &Str, given: &Tree, object: Option<ObjectId>) {
     let (limit, help) = limit_of_callers(mesh, service);
-    if given.origin.is_none() || !is_http(mesh, service) || given.int() <= limit {
+    if given.origin.is_none() || !is_http(mesh, service) || given.int() <= limit || !is_called(mesh, service) {
         return;
     }
     let default = if limit == DEFAULT { " (Envoy's default)" } else { "" };
@@ -105,7 +112,8 @@ fn behind_other_entries(mesh: &mut Mesh<'_>) {
         let services = route.tree.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items());
         for service in services.map(|service| service.get("Name")) {
             let name = service.str();
-            if let Some(router) = mesh.state.entries.get(&(Kind::ServiceRouter, name.clone())).cloned() {
+            let router = mesh.state.entries.get(&(Kind::ServiceRouter, name.clone())).cloned();
+            if let Some(router) = router.filter(|router| !is_reported(mesh, router)) {
                 let message = format!(
                     "requests through the API gateway `{gateway}` do not use this service-router: the http-route `{}` takes its place",
                     route.name
