@@ -43,8 +43,7 @@ pub fn annotation_inventory(compilation: &Compilation, target: Target) -> Option
         let all = Cursor::new(object.id, &object.root).at("metadata.annotations");
         for (key, value) in all.entries().filter(|(key, _)| **key != *CLASS) {
             let Some(annotation) = key.split_once('/').and_then(|(_, name)| table::find(name)) else { continue };
-            // nginx ignores the other annotations of a canary.
-            if counted.settings.canary.enabled.value && annotation.group != "Canary" {
+            if counted.settings.canary.enabled.value && !annotation.counts_on_canary(false) {
                 continue;
             }
             let Some(found) = verdict(annotation.name) else { continue };

@@ -375,6 +375,16 @@ annotations! {
         "The value of X-Forwarded-Prefix; only with `rewrite-target`";
 }
 
+/// Groups of annotations that count on a canary: its own upstream, and settings of the server that any Ingress of a host may have.
+const GROUPS_OF_CANARIES: [&str; 6] = ["Canary", "CertificateAuth", "LoadBalancing", "ServiceUpstream", "StreamSnippet", "UpstreamHashBy"];
+
+impl Annotation {
+    /// Whether it counts on a canary, which has no location and no server. With `by_location`, `proxy-ssl-*` belongs to locations.
+    pub fn counts_on_canary(&self, by_location: bool) -> bool {
+        GROUPS_OF_CANARIES.contains(&self.group) || self.group == "ProxySSL" && !by_location || self.name == "affinity-canary-behavior"
+    }
+}
+
 /// The annotation of this name, or with this older name.
 pub fn find(name: &str) -> Option<&'static Annotation> {
     match ALL.binary_search_by(|annotation| annotation.name.cmp(name)) {

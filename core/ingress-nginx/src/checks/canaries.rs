@@ -62,9 +62,6 @@ fn spreads(checked: &Checked<'_>, sink: &mut Findings) {
     }
 }
 
-/// Groups of annotations that a canary has an effect with: its own upstream, and settings of the server that any Ingress of a host may have.
-const GROUPS_OF_CANARIES: [&str; 6] = ["Canary", "CertificateAuth", "LoadBalancing", "ServiceUpstream", "StreamSnippet", "UpstreamHashBy"];
-
 /// Annotations of a canary without effect. The controller makes no location for a canary, and no server (`createServers` and `getBackendServers` in
 /// `internal/ingress/controller/controller.go`): requests of a canary have the settings of the main Ingress. Values that both have are not reported.
 fn ignored(checked: &Checked<'_>, sink: &mut Findings) {
@@ -73,12 +70,9 @@ fn ignored(checked: &Checked<'_>, sink: &mut Findings) {
         let Some(main) = main_of(checked, counted) else { continue };
         for (name, value) in counted.ingress.annotations.own() {
             let Some(annotation) = table::find(name) else { continue };
-            let is_used = GROUPS_OF_CANARIES.contains(&annotation.group)
-                || annotation.group == "ProxySSL" && !by_location
-                || annotation.name == "affinity-canary-behavior";
             let of_main = main.ingress.annotations.own().find(|(other, _)| table::find(other).is_some_and(|other| other.name == annotation.name));
             let applies = of_main.map_or(annotation.default, |(_, value)| value.value.as_str());
-            if is_used || value.value.as_str() == applies {
+            if annotation.counts_on_canary(by_location) || value.value.as_str() == applies {
                 continue;
             }
             let message = format!("`{name}` has no effect: a canary takes it from its main Ingress, `{}`", main.ingress.name);
