@@ -193,7 +193,7 @@ impl RouteText<'_> {
                 let place = self.place(call.span.as_ref());
                 let _ = writeln!(teller.out, "\n{mark} {}{place}", plain(&call.why));
             }
-            let share = if hop.percent < 100.0 { format!(" (gets {}%)", simulate::percent(hop.percent)) } else { String::new() };
+            let share = if hop.gets_all() { String::new() } else { format!(" (gets {}%)", simulate::percent(hop.percent)) };
             let _ = writeln!(self.out, "\n{}{share}\n{}", self.style.heading(&hop.gateway), teller.steps());
         }
     }

@@ -58,9 +58,19 @@ pub struct Hop {
     pub report: RouteReport,
 }
 
-/// Whether it is all of them.
+/// The share of all requests, in percent.
+const WHOLE: f64 = 100.0;
+
 fn is_whole(percent: &f64) -> bool {
-    *percent >= 100.0
+    *percent >= WHOLE
+}
+
+impl Hop {
+    /// Whether all of the requests come here.
+    #[must_use]
+    pub fn gets_all(&self) -> bool {
+        is_whole(&self.percent)
+    }
 }
 
 /// The rule that decides a call between two gateways.

@@ -186,12 +186,9 @@ fn ending_hops(report: &RouteReport) -> impl Iterator<Item = &Hop> {
 
 /// Returns the simulation that ends all of the requests, and its gateway if it is not the first.
 fn deciding(report: &RouteReport) -> (Option<&Hop>, &Simulation) {
-    let whole = ending_hops(report).find(|hop| hop.percent >= WHOLE);
+    let whole = ending_hops(report).find(|hop| hop.gets_all());
     whole.map_or((None, &report.simulation), |hop| (Some(hop), &hop.report.simulation))
 }
-
-/// The share of all requests, in percent.
-const WHOLE: f64 = 100.0;
 
 /// Returns how a request ends after all Envoys on its way.
 #[must_use]
@@ -229,7 +226,7 @@ fn describe_loss(hop: &Hop) -> String {
         Some(call) => format!("{} ({DENIED})", call.why),
         None => format!("{} {}", hop.gateway, describe_end(simulation)),
     };
-    if hop.percent >= WHOLE { end } else { format!("{}% of them fail: {end}", percent(hop.percent)) }
+    if hop.gets_all() { end } else { format!("{}% of them fail: {end}", percent(hop.percent)) }
 }
 
 /// Returns the external decisions that the result depends on, as the end of a sentence.
