@@ -48,7 +48,10 @@ fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, hop: NextHop, most
         if !seen.insert((to.id.to_string(), hop.request.port)) {
             break;
         }
-        let (report, further) = pass(to, positions, &hop.request, &mut Emitted::default());
+        let (mut report, further) = pass(to, positions, &hop.request, &mut Emitted::default());
+        if further.len() > 1 {
+            report.simulation.notes.push("requests divide again here, and only the largest share is followed".to_string());
+        }
         let call = decided_call(to, positions, &from, &hop.request);
         out.push(Hop { gateway: to.id.to_string(), percent, call, report });
         next = further.into_iter().next();
