@@ -19,6 +19,7 @@ use chancery_core::diagnostic::Place;
 use chancery_core::dialect::contour::settings::convert::convert;
 use chancery_core::dialect::{self, ambassador, contour, envoy_gateway, ingress, ingress_nginx};
 use chancery_core::explain::Positions;
+use chancery_core::explain::migration::MOST_COMBINATIONS;
 use chancery_core::resource::Input;
 use chancery_live::threads::Threads;
 use std::path::Path;
@@ -117,7 +118,7 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
         _ if args.no_proof => {}
         None => message("the result was not compared with the Ingresses: --target standard names no controller"),
         Some(to) => {
-            let found = migration_proof(&compilation, files, &given.options, to, &accepted, &Threads);
+            let found = migration_proof(&compilation, files, &given.options, to, &accepted, MOST_COMBINATIONS, &Threads);
             let names = Names { before: ingress_nginx::DIALECT.controller, after: to.controller };
             message_lines(&human(&found, &names, "--report FILE", &style));
             if let Some(path) = &args.report {

@@ -4,14 +4,14 @@
 
 use crate::args::{Deployment, ExplainArgs, Format, In};
 use crate::check::Excerpts;
-use crate::diff::{Without, without};
+use crate::diff::{Without, effect_of_patch, without};
 use crate::input::LoadedInput;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable, input};
 use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway, Output, SideRef};
 use chancery_core::explain::{
-    Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, input_without_line, resolve,
+    Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, input_without_line, input_without_patch, resolve,
 };
 use chancery_core::resource::{Object, SourceId, nearest};
 use chancery_core::text::{Node, Value, to_json};
@@ -131,9 +131,14 @@ impl PlaceOf<'_> {
         }
         let document = documents.first().map_or(view.name(), |(_, viewed)| viewed.name);
         // A line that is not the origin of a field may still decide which fields exist.
-        let is_decided = report.whole && self.column.is_none() && matches!(view, In::Gateway(_));
-        let left = is_decided.then(|| input_without_line(self.compilation, self.source, self.line)).flatten();
-        let without = left.and_then(|left| without(given, self.source, left));
+        let is_of_gateways = matches!(view, In::Gateway(_));
+        let is_decided = is_of_gateways && report.whole && self.column.is_none();
+        let patch = if is_of_gateways { input_without_patch(self.compilation, self.source, self.line) } else { None };
+        let without = match patch {
+            Some(patch) => effect_of_patch(given, self.source, patch),
+            None if is_decided => input_without_line(self.compilation, self.source, self.line).and_then(|left| without(given, self.source, left)),
+            None => None,
+        };
         match format {
             Format::Human => {
                 let explainer = Explainer { document, root: None, excerpts: Excerpts::new(&positions, style), style };
@@ -418,9 +423,9 @@ impl Explainer<'_> {
         let of = if fields.is_empty() { resource.to_string() } else { format!("{fields} of {resource}") };
         if report.whole && !fields.is_empty() {
             let _ = writeln!(out, "No field of the {} output has its value from {}.\n", self.document, plain(&of));
-            if let Some(without) = without {
-                let _ = writeln!(out, "{}", without.report(self.style));
-            }
+        }
+        if let Some(without) = without {
+            let _ = writeln!(out, "{}", without.report(self.style));
         }
         if report.made.is_empty() {
             let _ = writeln!(out, "{} as a whole makes nothing in the {} output.", self.style.bold(plain(&resource.to_string())), self.document);

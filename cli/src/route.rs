@@ -353,9 +353,14 @@ impl RouteText<'_> {
         let shadowed = &simulation.shadowed;
         if !shadowed.is_empty() {
             let most = if self.all { usize::MAX } else { 5 };
-            let names: Vec<String> = shadowed.iter().take(most).map(|of| format!("{} {}", of.index, of.path)).collect();
-            let more = if shadowed.len() > names.len() { format!(" and {} more", shadowed.len() - names.len()) } else { String::new() };
-            self.dim(&format!("after it, {} would also match: {}{more}", count(shadowed.len(), "route"), names.join(", ")));
+            let more = if shadowed.len() > most { format!("; {} of them:", most) } else { ":".to_owned() };
+            self.dim(&format!("after it, {} would also match{more}", count(shadowed.len(), "route")));
+            for other in shadowed.iter().take(most) {
+                let because = self.report.why_later(other.index).map(|because| format!(": {because}")).unwrap_or_default();
+                let origin = self.origin(&format!("shadowed {}", other.index));
+                let line = self.style.dim(plain(&format!("{} {}{because}", other.index, other.path))).to_string();
+                let _ = writeln!(self.out, "      {line}{origin}");
+            }
         }
         for share in &simulation.shares {
             let number = share.route.as_ref().map(|route| route.index);
@@ -429,6 +434,9 @@ impl RouteText<'_> {
         for condition in &simulation.conditions {
             let otherwise = condition.otherwise.map(|status| format!("  (otherwise {status})")).unwrap_or_default();
             let _ = writeln!(self.out, "\n{} if {}{}", self.style.yellow("?"), plain(&condition.wants), self.style.dim(otherwise));
+            if let Some(sent) = &condition.sent {
+                self.dim(sent);
+            }
         }
         let _ = writeln!(self.out, "\n{} {what}{origin}", self.style.green("→"));
         if let Some(why) = &simulation.why {

@@ -4,6 +4,7 @@
 
 mod compare;
 mod editable;
+mod migration;
 mod option;
 mod reach;
 mod request;
@@ -13,6 +14,7 @@ mod window;
 pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
 pub use editable::{EditableSort, EditableValue};
+pub use migration::{CauseGroup, Migration, MigrationDiff, MigrationNote, MigrationRow, NewController, SideAnswer};
 pub use option::{OptionField, OptionPanel, OptionSort};
 pub use reach::{Contribution, Reach, ReachCase};
 pub use request::{Destination, Hop, Reason, Sent, Step, Tried, Wanting, Way};
@@ -117,6 +119,8 @@ pub enum Question {
     Open(String),
     /// Compares the current work with another state; answered by [`Comparison`].
     Compare(Other),
+    /// Converts the Ingresses of ingress-nginx for another controller, and compares the answers of both; answered by [`Migration`].
+    Move(NewController),
     /// Lists the options of the shown dialect; answered by [`OptionPanel`].
     Options,
     /// Applies a form to the options; answered by the options as JSON.

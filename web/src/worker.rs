@@ -1,4 +1,4 @@
-//! Answers the page's questions, one after the other, with the core. Does not name any dialect.
+//! Answers the page's questions, one after the other, with the core. Only `migration` names dialects.
 
 #[cfg(target_arch = "wasm32")]
 mod app_gateway;
@@ -12,6 +12,8 @@ mod configs;
 mod drawing;
 #[cfg(target_arch = "wasm32")]
 mod lines;
+#[cfg(target_arch = "wasm32")]
+mod migration;
 #[cfg(target_arch = "wasm32")]
 mod nginx;
 #[cfg(target_arch = "wasm32")]

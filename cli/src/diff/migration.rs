@@ -11,7 +11,7 @@ use crate::{Outcome, Unusable, input};
 use chancery_core::compilation::{Compilation, Dialect, OptionValue};
 use chancery_core::dialect;
 use chancery_core::explain::answers::Respondents;
-use chancery_core::explain::migration::{AcceptedChange, MigrationDiff, compare_migration, surroundings};
+use chancery_core::explain::migration::{AcceptedChange, MOST_COMBINATIONS, MigrationDiff, compare_migration, surroundings};
 use chancery_core::resource::Input;
 use chancery_live::threads::Threads;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     }
     let (old, new) = (first.positions(), second.positions());
     let (old, new) = (Respondents::of(&first, &old), Respondents::of(&second, &new));
-    let found = compare_migration(&old, &new, &accepted, &Threads);
+    let found = compare_migration(&old, &new, &accepted, MOST_COMBINATIONS, &Threads);
     let names = Names { before: before.dialect.controller, after: after.dialect.controller };
     match args.format {
         DiffFormat::Human => print(&human(&found, &names, "--format html or json", style))?,

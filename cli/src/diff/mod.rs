@@ -13,7 +13,7 @@ mod report;
 mod versions;
 mod without;
 
-pub use without::{Without, without};
+pub use without::{Without, effect_of_patch, without};
 
 use crate::args::{Counts, Deployment, DiffArgs, DiffFormat, DriftArgs};
 use crate::output::{message, print, print_json};

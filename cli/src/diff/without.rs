@@ -1,6 +1,6 @@
-//! Compares an input's result with the result without one of its lines.
+//! Compares an input's result with the result without one of its fields or patches.
 //!
-//! Does not remove the line; see `chancery_core::explain`.
+//! Does not remove the field; see `chancery_core::explain`.
 
 use super::compared::{Differences, compare};
 use super::human;
@@ -18,14 +18,16 @@ use std::fmt::Write;
 /// At most this many changed parts of each gateway are shown as text.
 const MOST: usize = 12;
 
-/// The effect of a missing field.
+/// The difference that a field makes.
 pub struct Without {
     field: String,
+    /// What the text is about: the effect of a patch, or of the field's removal.
+    is_patch: bool,
     found: Found,
 }
 
 enum Found {
-    /// The differences. The second side is without the field.
+    /// The differences. The second side is without the field; for a patch, the first side is.
     Differs(Box<Differences>),
     /// No gateway runs without the field, with the reason.
     Nothing(Unusable),
@@ -33,6 +35,15 @@ enum Found {
 
 /// Compares an input with and without a field. Returns `None` unless the field's resource is the only changed resource.
 pub fn without(given: &LoadedInput, source: SourceId, left: InputWithoutField) -> Option<Without> {
+    compared(given, source, left, false)
+}
+
+/// Compares an input without and with a patch. Returns `None` unless the patch's resource is the only changed resource.
+pub fn effect_of_patch(given: &LoadedInput, source: SourceId, left: InputWithoutField) -> Option<Without> {
+    compared(given, source, left, true)
+}
+
+fn compared(given: &LoadedInput, source: SourceId, left: InputWithoutField, is_patch: bool) -> Option<Without> {
     let mut changed = given.clone();
     changed.inputs.inputs.get_mut(source.0 as usize)?.text = left.text.into();
     let before = Loaded::compiled(given.clone(), false).ok()?;
@@ -42,12 +53,13 @@ pub fn without(given: &LoadedInput, source: SourceId, left: InputWithoutField) -
     }
     let after = match Loaded::compiled(changed, false) {
         Ok(after) => after,
-        Err(why) => return Some(Without { field: left.field, found: Found::Nothing(why) }),
+        Err(why) => return Some(Without { field: left.field, is_patch, found: Found::Nothing(why) }),
     };
-    let mut differences = compare(&before, &after, true).ok()?;
+    let (old, new) = if is_patch { (&after, &before) } else { (&before, &after) };
+    let mut differences = compare(old, new, true).ok()?;
     let is_alone = matches!(&differences.resources[..], [only] if only.change == ChangeKind::Changed);
     differences.resources.clear();
-    is_alone.then(|| Without { field: left.field, found: Found::Differs(Box::new(differences)) })
+    is_alone.then(|| Without { field: left.field, is_patch, found: Found::Differs(Box::new(differences)) })
 }
 
 impl Without {
@@ -59,6 +71,10 @@ impl Without {
             Found::Differs(of) if of.is_same_for_envoy() => {
                 let _ = writeln!(out, "Without {field}: {}", of.same());
                 of.limits().into_iter().for_each(|limit| _ = writeln!(out, "{limit}"));
+            }
+            Found::Differs(of) if self.is_patch => {
+                let _ = writeln!(out, "The effect of {field} (- without it, + with it):\n");
+                out.push_str(&human::effects(of, MOST, style));
             }
             Found::Differs(of) => {
                 let _ = writeln!(out, "Without {field} (- with it, + without it):\n");

@@ -136,6 +136,38 @@ fn completion_offers_existing_names() {
 }
 
 #[test]
+fn completion_offers_the_resources_that_a_patch_can_change() {
+    let of_type = |message: &str| {
+        let patch = "\
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyPatchPolicy
+metadata: {name: edge, namespace: shop}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: web}
+  type: JSONPatch
+  jsonPatches:
+  - operation: {op: add, path: /name, value: a}
+    type: type.googleapis.com/envoy.config.MESSAGE
+    name: ";
+        let text = [ENVOY_GATEWAY, &patch.replace("MESSAGE", message)].concat();
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("patch.yaml"), &text).expect("a file");
+        let mut client = Client::new(folder.path());
+        client.open("patch.yaml", &text);
+        client.diagnostics("patch.yaml");
+        let items = client.at("textDocument/completion", "patch.yaml", (text.lines().count() - 1, "    name: ".len()));
+        let labels = items["items"].as_array().expect("items").iter().filter_map(|item| item["label"].as_str().map(String::from));
+        labels.collect::<Vec<_>>()
+    };
+    let listeners = of_type("listener.v3.Listener");
+    assert!(listeners.contains(&"shop/web/http".to_string()), "{listeners:?}");
+    let clusters = of_type("cluster.v3.Cluster");
+    assert!(clusters.contains(&"httproute/shop/cart/rule/0".to_string()), "{clusters:?}");
+    assert!(!clusters.contains(&"shop/web/http".to_string()), "{clusters:?}");
+}
+
+#[test]
 fn completion_offers_kinds_fields_and_objects() {
     for sample in ALL.iter().filter(|sample| sample.dialect != "consul") {
         let folder = tempfile::tempdir().expect("a folder");

@@ -2,7 +2,7 @@
 
 use alloc::format;
 use alloc::string::ToString as _;
-use chancery_base::compilation::{KnownDefault, PrecedenceChange};
+use chancery_base::compilation::{KnownDefault, OrderRule, PrecedenceChange};
 use chancery_base::resource::Object;
 use chancery_text::Node;
 
@@ -35,6 +35,10 @@ pub const DEFAULTS: &[KnownDefault] = &[
         doc: "Emissary listens on all addresses when AMBASSADOR_ENVOY_BIND_ADDRESS is not set",
     },
 ];
+
+/// The order of routes, as far as a route of Envoy shows it. Emissary compares the lengths of all conditions on headers and on query parameters
+/// (Emissary `python/ambassador/ir/irhttpmapping.py`).
+pub const ROUTE_ORDER: &[OrderRule] = &[OrderRule::LargerField("precedence"), OrderRule::LongerPath, OrderRule::Headers];
 
 /// Why a valid, unreferenced object of this kind has no effect.
 pub fn why_idle(kind: &str) -> &'static str {

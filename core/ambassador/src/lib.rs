@@ -64,6 +64,7 @@ pub static DIALECT: Dialect = Dialect {
         why_unreached: checks::why_unreached,
         disabled_fields: checks::disabled_fields,
         precedence_change: defaults::precedence_change,
+        route_order: |_| defaults::ROUTE_ORDER,
     },
     annotations: fetch::KNOWN_ANNOTATIONS,
     codes: &[],

@@ -35,6 +35,7 @@ pub static ENVOY: Dialect = Dialect {
         why_unreached: |_, _| None,
         disabled_fields: |_| Vec::new(),
         precedence_change: |_, _| None,
+        route_order: |_| &[],
     },
     annotations: &[],
     codes: &[],

@@ -51,7 +51,7 @@ pub use options::Options;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Claim, Dialect, Hints, Language};
+use chancery_base::compilation::{Claim, Dialect, Hints, Language, OrderRule};
 use chancery_base::schema::ListedKind;
 use entry::Kind;
 
@@ -80,6 +80,7 @@ pub static DIALECT: Dialect = Dialect {
         why_unreached: |_, _| None,
         disabled_fields: |_| Vec::new(),
         precedence_change: |_, _| None,
+        route_order: |_| &[OrderRule::PlaceIn(&["ServiceRouter", "service-router"])],
     },
     annotations: &[],
     codes: codes::ALL,

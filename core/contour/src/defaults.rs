@@ -1,6 +1,6 @@
 //! Explains Contour's defaults, and why an object has no effect.
 
-use chancery_base::compilation::KnownDefault;
+use chancery_base::compilation::{KnownDefault, OrderRule};
 
 /// Defaults that users ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
 pub const DEFAULTS: &[KnownDefault] = &[
@@ -16,6 +16,10 @@ pub const DEFAULTS: &[KnownDefault] = &[
     KnownDefault { pointer: "/normalize_path", value: "true", doc: "Contour always resolves dot segments before it routes" },
     KnownDefault { pointer: "address/socket_address/address", value: "\"0.0.0.0\"", doc: "Contour listens on all addresses if none is set" },
 ];
+
+/// The order of routes, as far as a route of Envoy shows it (Contour `internal/sorter/sorter.go`).
+pub const ROUTE_ORDER: &[OrderRule] =
+    &[OrderRule::PathKind, OrderRule::LongerPath, OrderRule::Method, OrderRule::MoreOtherHeaders, OrderRule::MoreQueryParameters];
 
 /// Why a valid, unreferenced object of this kind has no effect.
 pub fn why_idle(kind: &str) -> &'static str {

@@ -82,6 +82,7 @@ pub static DIALECT: Dialect = Dialect {
         why_unreached: |_, _| None,
         disabled_fields: checks::disabled_fields,
         precedence_change: |_, _| None,
+        route_order: |_| defaults::ROUTE_ORDER,
     },
     annotations: annotations::ALL,
     codes: &[],

@@ -14,7 +14,7 @@ use chancery_explain::answers::Respondents;
 use chancery_explain::migration::{AcceptedChange, MigrationDiff, compare_migration};
 
 /// Compares the requests of Ingresses with the requests of the converted objects in another dialect, which are read from these files. Objects that
-/// both sides refer to and the input lacks are assumed to exist.
+/// both sides refer to and the input lacks are assumed to exist. Tries at most `most` combinations of host and path.
 #[must_use]
 pub fn migration_proof(
     original: &Compilation,
@@ -22,6 +22,7 @@ pub fn migration_proof(
     options: &Options,
     to: &'static Dialect,
     accepted: &[AcceptedChange],
+    most: usize,
     executor: &dyn Executor,
 ) -> MigrationDiff {
     let mut inputs = without(original, is_ingress);
@@ -34,5 +35,5 @@ pub fn migration_proof(
     }
     let converted = compile(&inputs, &options, &[to]);
     let (before, after) = (original.positions(), converted.positions());
-    compare_migration(&Respondents::of(original, &before), &Respondents::of(&converted, &after), accepted, executor)
+    compare_migration(&Respondents::of(original, &before), &Respondents::of(&converted, &after), accepted, most, executor)
 }

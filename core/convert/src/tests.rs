@@ -9,6 +9,7 @@ use chancery_base::compilation::{Compilation, Dialect, OptionValue, Options, Sid
 use chancery_base::diagnostic::Severity;
 use chancery_base::resource::Inputs;
 use chancery_compile::compile;
+use chancery_explain::migration::MOST_COMBINATIONS;
 
 const AMBASSADOR: &Dialect = &chancery_ambassador::DIALECT;
 const CONTOUR: &Dialect = &chancery_contour::DIALECT;
@@ -211,7 +212,15 @@ fn proof_of_ingresses_finds_differences_of_another_dialect() {
                 spec: {virtualhost: {fqdn: shop.example.com}, routes: [{conditions: [{prefix: /web}], services: [{name: web, port: 80}]}]}\n";
     let root = chancery_text::parse(yaml, &chancery_text::Limits::default()).root.expect("an object");
     let conversion = super::Conversion { objects: Vec::from([root]), ..super::Conversion::default() };
-    let found = super::migration_proof(&original, [conversion.input()], &Options::default(), CONTOUR, &[], &chancery_base::executor::Sequential);
+    let found = super::migration_proof(
+        &original,
+        [conversion.input()],
+        &Options::default(),
+        CONTOUR,
+        &[],
+        MOST_COMBINATIONS,
+        &chancery_base::executor::Sequential,
+    );
     let rules: Vec<&str> = found.causes.iter().map(|cause| cause.rule).collect();
     assert!(rules.contains(&"path-case") && !rules.contains(&"service"), "{rules:?}");
 }

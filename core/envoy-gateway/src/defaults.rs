@@ -1,6 +1,8 @@
 //! Explains defaults of Envoy Gateway that surprise people.
 
-use chancery_base::compilation::KnownDefault;
+use chancery_base::compilation::{KnownDefault, OrderRule};
+use chancery_base::resource::Objects;
+use chancery_text::Node;
 
 /// Defaults that users ask about, by the end of the pointer and the value.
 pub(crate) const DEFAULTS: &[KnownDefault] = &[
@@ -58,3 +60,25 @@ pub(crate) const DEFAULTS: &[KnownDefault] = &[
     KnownDefault { pointer: "/normalize_path", value: "true", doc: "Envoy Gateway always resolves dot segments before it routes" },
     KnownDefault { pointer: "/num_retries", value: "2", doc: "with `retry`, a request is tried again twice if `numRetries` is not set" },
 ];
+
+/// The order of routes (Envoy Gateway `internal/gatewayapi/sort.go`).
+const ROUTE_ORDER: &[OrderRule] = &[
+    OrderRule::PathKind,
+    OrderRule::LongerPath,
+    OrderRule::MoreHeaders,
+    OrderRule::MoreExactHeaders,
+    OrderRule::MoreCookies,
+    OrderRule::MoreExactCookies,
+    OrderRule::MoreQueryParameters,
+    OrderRule::MoreExactQueryParameters,
+    OrderRule::Age,
+    OrderRule::Name,
+    OrderRule::Place,
+];
+
+/// The rules that order routes; none if an EnvoyProxy lets some listeners keep the order of the input.
+pub(crate) fn route_order(objects: &Objects) -> &'static [OrderRule] {
+    let keeps = |root: &Node| root.at(&["spec", "preserveRouteOrder"]).and_then(Node::as_bool) == Some(true);
+    let is_kept = objects.iter().any(|object| object.key.kind == "EnvoyProxy" && keeps(&object.root));
+    if is_kept { &[] } else { ROUTE_ORDER }
+}

@@ -287,11 +287,31 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
                     None if condition.kind == "Accepted" => parent.at,
                     None => route.object.spec().field("rules"),
                 };
-                let found = finding(code, message, route.object, at);
+                let mut found = finding(code, message, route.object, at);
+                if condition.kind == "RouteRulesOverlap" {
+                    found = found.help(winner_of_overlap(t, route, &condition.message));
+                }
                 sink.report(if filter.is_some() { disabling(found, route.object, at) } else { found });
             }
         }
     }
+}
+
+/// Names the route that gets the requests for which routes overlap: the first one, as routes are in the order of kind, age and name. The message
+/// ends with the other routes.
+fn winner_of_overlap(t: &Translator<'_>, route: &RouteContext<'_>, message: &str) -> String {
+    let name = |of: &RouteContext<'_>| format!("{} {}/{}", of.kind.name(), of.object.namespace(), of.object.name());
+    let others: Vec<&str> = message.split_once(": ").map(|(_, names)| names.split(", ").collect()).unwrap_or_default();
+    let is_meant = |of: &&RouteContext<'_>| of.object.id() == route.object.id() || others.contains(&name(of).as_str());
+    let mut all = t.routes.iter().filter(is_meant);
+    let (Some(first), Some(second)) = (all.next(), all.next()) else { return "give the routes different matches".into() };
+    let why = match first.kind.name() == second.kind.name() {
+        false => format!("{}s come before {}s", first.kind.name(), second.kind.name()),
+        true if first.object.created() != second.object.created() => "it is the oldest".into(),
+        true => "of routes with the same age, it is the first by namespace and name".into(),
+    };
+    let winner = if first.object.id() == route.object.id() { "this route".into() } else { name(first) };
+    format!("{winner} gets these requests: {why}")
 }
 
 /// The first reference of a route that no ReferenceGrant permits, and the grant that it needs.

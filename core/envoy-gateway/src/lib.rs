@@ -75,6 +75,7 @@ pub static DIALECT: Dialect = Dialect {
         why_unreached: |_, _| None,
         disabled_fields: |_| alloc::vec::Vec::new(),
         precedence_change: |_, _| None,
+        route_order: defaults::route_order,
     },
     annotations: &[],
     codes: codes::ALL,

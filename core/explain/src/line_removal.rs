@@ -1,10 +1,10 @@
-//! Returns an input without the field that begins on a line, to show what the line decides. Does not compile or compare the result.
+//! Returns an input without the field that begins on a line, or without a patch, to show its effect. Does not compile or compare the result.
 
 use super::trace::choose_line;
 use alloc::string::String;
 use chancery_base::compilation::Compilation;
 use chancery_base::resource::{Object, SourceId};
-use chancery_text::{NodeId, TextRange};
+use chancery_text::{Node, NodeId, TextRange};
 
 /// An input without one field.
 pub struct InputWithoutField {
@@ -19,9 +19,7 @@ pub struct InputWithoutField {
 pub fn input_without_line(compilation: &Compilation, source: SourceId, line: u32) -> Option<InputWithoutField> {
     let (object, nodes) = choose_line(compilation, source, line)?;
     let object = compilation.objects.iter().find(|of| of.id == object)?;
-    let positions = compilation.positions();
-    let text = positions.text(source);
-    let whole = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
+    let whole = compilation.positions().lines(source)?.line_range(line.checked_sub(1)?)?;
     let begins_here = |node: &&NodeId| written(object, **node).is_some_and(|range| whole.start <= range.start && range.start <= whole.end);
     let parent = |node: NodeId| object.document.spans.get(node).map(|span| span.parent);
     let mut outermost = nodes.iter().filter(begins_here).filter(|node| parent(**node).is_some_and(|parent| !nodes.contains(&parent)));
@@ -29,9 +27,29 @@ pub fn input_without_line(compilation: &Compilation, source: SourceId, line: u32
     if *only == object.root.id {
         return None;
     }
-    let gone = with_punctuation(text, written(object, *only)?);
+    without_node(compilation, object, *only)
+}
+
+/// Removes the patch of an EnvoyPatchPolicy that a line (from 1) is part of; all of its patches if the line is part of none. Returns `None` for
+/// lines of other resources.
+#[must_use]
+pub fn input_without_patch(compilation: &Compilation, source: SourceId, line: u32) -> Option<InputWithoutField> {
+    let (object, _) = choose_line(compilation, source, line)?;
+    let object = compilation.objects.iter().find(|of| of.id == object).filter(|of| of.key.kind == "EnvoyPatchPolicy")?;
+    let whole = compilation.positions().lines(source)?.line_range(line.checked_sub(1)?)?;
+    let patches = object.root.at(&["spec", "jsonPatches"])?;
+    let is_on_line = |patch: &&Node| written(object, patch.id).is_some_and(|range| range.start < whole.end && whole.start < range.end);
+    // A list without items would be refused.
+    let patch = patches.as_array().filter(|all| all.len() > 1).and_then(|all| all.iter().find(is_on_line));
+    without_node(compilation, object, patch.unwrap_or(patches).id)
+}
+
+fn without_node(compilation: &Compilation, object: &Object, node: NodeId) -> Option<InputWithoutField> {
+    let positions = compilation.positions();
+    let text = positions.text(object.source.source);
+    let gone = with_punctuation(text, written(object, node)?);
     let text = [text.get(..gone.start as usize)?, text.get(gone.end as usize..)?].concat();
-    Some(InputWithoutField { field: positions.path(object, *only), text })
+    Some(InputWithoutField { field: positions.path(object, node), text })
 }
 
 /// Returns the range from the key, or from the value of an item, to the end of the value.

@@ -1,4 +1,4 @@
-//! Completes names of objects that exist: Services with ports, Secrets, listeners, hosts.
+//! Completes names of objects that exist: Services with ports, Secrets, listeners, hosts, and the Envoy resources that a patch can change.
 //!
 //! A trial object with a placeholder at the cursor shows which kind of object the dialect would look up there, and in which forms it accepts a
 //! name. So each dialect's own rules apply. Does not list fields; see `assist`.
@@ -17,6 +17,8 @@ use chancery_text::Node;
 const PLACEHOLDER: &str = "chancery-completes-this";
 /// A namespace that no object has.
 const ELSEWHERE: &str = "chancery-elsewhere";
+/// The kind whose objects patch Envoy's resources by name.
+const PATCH_POLICY: &str = "EnvoyPatchPolicy";
 /// At most this many names are offered.
 const MOST: usize = 500;
 
@@ -53,6 +55,11 @@ fn name_completions(known: &Compilation, dialects: &[&'static Dialect], text: &s
     match key {
         "sectionName" => return parts(known, dialects, &trial(PLACEHOLDER), &["spec", "listeners"]),
         "hostname" | "host" | "fqdn" => return hostnames(known),
+        "name" if trial("").contains(PATCH_POLICY) => {
+            if let Some(names) = patchable(known, dialects, &trial(PLACEHOLDER)) {
+                return names;
+            }
+        }
         _ => {}
     }
     let Some(plain) = looked_up(dialects, &trial(PLACEHOLDER)) else { return Vec::new() };
@@ -147,6 +154,44 @@ fn parts(known: &Compilation, dialects: &[&'static Dialect], trial: &str, list: 
         }
     }
     out
+}
+
+/// Returns the names of Envoy's resources that a patch with the placeholder as its name can change: those of the patch's type in the Envoys of its
+/// target. `None` if the placeholder is not the name of a patch.
+fn patchable(known: &Compilation, dialects: &[&'static Dialect], trial: &str) -> Option<Vec<Completion>> {
+    let mut compiler = Compiler::new(dialects).without_memory().without_statuses();
+    let compilation = compiler.compile(&Inputs::one("trial.yaml", trial), &Options::default());
+    let policy = compilation.objects.iter().find(|object| object.key.kind == PATCH_POLICY)?;
+    let patches = policy.root.at(&["spec", "jsonPatches"]).and_then(Node::as_array)?;
+    let patch = patches.iter().find(|patch| patch.get("name").and_then(Node::as_str) == Some(PLACEHOLDER))?;
+    let message = patch.get("type").and_then(Node::as_str);
+    let target = policy.root.at(&["spec", "targetRef", "name"]).and_then(Node::as_str).unwrap_or_default();
+    let of_gateway = format!("{}/{target}", policy.key.namespace.as_deref().unwrap_or_default());
+    let is_target = |id: &str| target.is_empty() || id == of_gateway || id == target;
+    let mut out: Vec<Completion> = Vec::new();
+    for gateway in known.gateways().filter(|gateway| is_target(gateway.id.as_str())) {
+        let resources = &gateway.ir.delivery.verbatim;
+        let lists = [
+            ("type.googleapis.com/envoy.config.listener.v3.Listener", "name", &resources.listeners),
+            ("type.googleapis.com/envoy.config.route.v3.RouteConfiguration", "name", &resources.routes),
+            ("type.googleapis.com/envoy.config.cluster.v3.Cluster", "name", &resources.clusters),
+            ("type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment", "cluster_name", &resources.endpoints),
+            ("type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret", "name", &resources.secrets),
+        ];
+        for (url, key, list) in lists.into_iter().filter(|(url, ..)| message.is_none_or(|message| message == *url)) {
+            let detail = url.rsplit('.').next().unwrap_or_default();
+            let names = list.iter().map(|of| of.get(key).text()).filter(|name| !name.is_empty());
+            out.extend(names.map(|name| Completion {
+                label: name.into(),
+                insert: name.into(),
+                sort: "name",
+                detail: format!("{detail} of {}", gateway.id.as_str()),
+                doc: String::new(),
+            }));
+        }
+    }
+    out.truncate(MOST);
+    Some(out)
 }
 
 /// Returns the hosts of listeners, Hosts and HTTPProxies.

@@ -4,6 +4,7 @@
 //! `chancery_envoy::simulate`.
 
 use super::policies::{self, RequestPolicy};
+use super::route_order::{self, RoutePrecedence};
 use super::unmatched::{self, ServedHost, UnservedResource};
 use super::{Finding, OriginView, Positions, RequestVerdict, Span};
 use alloc::format;
@@ -35,12 +36,23 @@ pub struct RouteReport {
     /// If the route makes Envoy answer with an error: findings in the resources that made the route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// Why the route is tried before others that would match too, if the controller's rules tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub precedence: Vec<RoutePrecedence>,
     /// The policies that count for the request, by kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<RequestPolicy>,
     /// The gateways that the request passes next, if other gateways of the same input listen at its target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Hop>,
+}
+
+impl RouteReport {
+    /// Returns the rule that puts the matched route before another route, given by its number.
+    #[must_use]
+    pub fn why_later(&self, route: usize) -> Option<&str> {
+        self.precedence.iter().find(|of| of.over == route).map(|of| of.because.as_str())
+    }
 }
 
 /// A gateway on a request's way, after the first.
@@ -131,6 +143,7 @@ impl TracedGateway<'_> {
             report.hosts = unmatched::served_hosts(self.config, request);
             report.wanting = unmatched::unserved_resources(self.side, self.positions, request);
         }
+        report.precedence = route_order::reasons(&report.simulation, self);
         report.policies = policies::of_request(&report.simulation, self.map, self.side, self.positions);
         report.findings = unmatched::reasons(&report, self.side, self.positions);
         report
@@ -196,6 +209,7 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView
         hosts: Vec::new(),
         wanting: Vec::new(),
         findings: Vec::new(),
+        precedence: Vec::new(),
         policies: Vec::new(),
         then: Vec::new(),
     }

@@ -520,3 +520,35 @@ spec:
         assert_eq!(without(line), None, "nothing begins on line {line}");
     }
 }
+
+#[test]
+fn input_without_patch_lacks_one_patch() {
+    const POLICY: &str = "\
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyPatchPolicy
+metadata: {name: a, namespace: default}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: eg}
+  type: JSONPatch
+  jsonPatches:
+";
+    const FIRST: &str = "  - type: first\n    operation:\n      op: remove\n      path: /a\n";
+    const SECOND: &str = "  - type: second\n    operation: {op: remove, path: /b}\n";
+    let both = [POLICY, FIRST, SECOND].concat();
+    let without = |text: &str, line: u32| {
+        let mut compiler = Compiler::new(&[&chancery_envoy_gateway::DIALECT]);
+        let compilation = compiler.compile(&Inputs::one("a.yaml", text), &Options::default());
+        super::input_without_patch(&compilation, SourceId(0), line).map(|found| (found.field, found.text))
+    };
+    let head = POLICY.trim_end().strip_suffix("jsonPatches:").expect("a list").trim_end_matches(' ');
+    for line in 8..12 {
+        assert_eq!(without(&both, line), Some(("spec.jsonPatches[0]".into(), [POLICY, SECOND].concat())), "line {line}");
+    }
+    for line in [12, 13] {
+        assert_eq!(without(&both, line), Some(("spec.jsonPatches[1]".into(), [POLICY, FIRST].concat())), "line {line}");
+    }
+    for line in [3, 6, 7] {
+        assert_eq!(without(&both, line), Some(("spec.jsonPatches".into(), head.into())), "line {line}");
+    }
+    assert_eq!(without(&[POLICY, FIRST].concat(), 8), Some(("spec.jsonPatches".into(), head.into())), "the only patch");
+}

@@ -88,4 +88,26 @@ describe("compare", () => {
     await page.locator(".empty", { hasText: "Paste the response of Envoy's /config_dump" }).waitFor();
     await close();
   });
+
+  test("a move from ingress-nginx shows changed requests and the lines of both sides", async () => {
+    const { page, errors, close } = await visit({ path: "?example=ingress-nginx/shop" });
+    await page.selectOption("#compare-with", "envoy-gateway");
+    await verdict(page, "are answered differently by Envoy Gateway");
+    await page.locator(".move-text", { hasText: "kind: HTTPRoute" }).first().waitFor();
+    const rows = page.locator(".move-row");
+    assert.ok((await rows.count()) > 0);
+    await rows.first().click();
+    await page.locator(".move-text mark").first().waitFor();
+    await page.locator(".cm-line.selected-line").first().waitFor();
+    await page.selectOption("#compare-with", "contour");
+    await verdict(page, "by Contour");
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
+  test("a move is offered only for ingress-nginx", async () => {
+    const { page, close } = await visit();
+    assert.equal(await page.locator("#compare-with optgroup").count(), 0);
+    await close();
+  });
 });

@@ -1,11 +1,11 @@
-//! The state to compare the current work with: the opened work, a pinned state, another browser tab, or a text. Does not find the differences; see
-//! `worker`.
+//! What to compare the current work with: the opened work, a pinned state, another browser tab, a text, or the work itself after a move to another
+//! controller. Does not find the differences; see `worker`.
 
 use crate::engine::Engine;
 use crate::link::{Silence, ask};
 use crate::storage;
 use crate::workspace::Workspace;
-use chancery_web::protocol::{Comparison, Other, Question, Work};
+use chancery_web::protocol::{Comparison, Migration, NewController, Other, Question, Work};
 use gloo_events::EventListener;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -22,6 +22,8 @@ pub enum CompareTarget {
     Tab(String),
     /// A pasted or dropped text.
     Text,
+    /// The work, converted for another controller.
+    Moved(NewController),
 }
 
 /// Another browser tab that shows this page.
@@ -43,6 +45,8 @@ pub struct Compare {
     pub tabs: RwSignal<Vec<Tab>>,
     /// The differences, or why they are unknown.
     pub found: RwSignal<Option<Result<Comparison, String>>>,
+    /// The converted work and its differences, or why there are none.
+    pub moved: RwSignal<Option<Result<Migration, String>>>,
     workspace: Workspace,
     engine: Engine,
 }
@@ -57,6 +61,7 @@ impl Compare {
             text: RwSignal::new(String::new()),
             tabs: RwSignal::new(Vec::new()),
             found: RwSignal::new(None),
+            moved: RwSignal::new(None),
             workspace,
             engine,
         }
@@ -79,6 +84,7 @@ impl Compare {
             CompareTarget::Opened => Some(Other::Work(self.workspace.opened.get())),
             CompareTarget::Pinned => self.pinned.get().map(Other::Work),
             CompareTarget::Tab(id) => self.tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id).map(|tab| Other::Work(tab.work.clone()))),
+            CompareTarget::Moved(_) => None,
             CompareTarget::Text => self.text.with(|text| (!text.trim().is_empty()).then(|| Other::Text(text.clone()))),
         }
     }
@@ -87,6 +93,25 @@ impl Compare {
 /// Compares again when either state changes, while the comparison is visible.
 pub fn follow(compare: Compare) {
     call_tabs(compare);
+    Effect::new(move |_| {
+        let CompareTarget::Moved(to) = compare.with.get() else {
+            compare.moved.set(None);
+            return;
+        };
+        if compare.engine.generation.get() == 0 {
+            return;
+        }
+        spawn_local(async move {
+            let moved = match ask::<Migration>(Question::Move(to)).await {
+                Ok(moved) => Ok(moved),
+                Err(Silence::Refused(why)) => Err(why),
+                Err(Silence::Ended) => return,
+            };
+            if compare.with.get_untracked() == CompareTarget::Moved(to) {
+                compare.moved.set(Some(moved));
+            }
+        });
+    });
     Effect::new(move |_| {
         let (generation, other) = (compare.engine.generation.get(), compare.other());
         let Some(other) = other.filter(|_| generation > 0) else {

@@ -1,6 +1,7 @@
 //! The overlays: examples, keyboard shortcuts, the palette, and pages of finding codes.
 
 use crate::bridge;
+use crate::compare::CompareTarget;
 use crate::examples;
 use crate::link::ask;
 use crate::options::OptionsDialog;
@@ -9,7 +10,7 @@ use crate::state::App;
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
 use crate::views::{ReachSheet, markdown};
-use chancery_web::protocol::{Doc, Finding, Named, Part, Question, Span, Target};
+use chancery_web::protocol::{Doc, Finding, Named, NewController, Part, Question, Span, Target};
 use leptos::html::Input;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -173,7 +174,14 @@ struct Choice {
 fn commands(app: App) -> Vec<Choice> {
     let command = |label: &str, act: Callback<()>| Choice { label: label.into(), detail: "command".into(), act };
     let sheet = |label: &str, overlay: Overlay| command(label, Callback::new(move |()| app.screen.lay_over(overlay.clone())));
-    vec![
+    let moves = NewController::ALL.map(|to| {
+        let show = move |()| {
+            app.compare.with.set(CompareTarget::Moved(to));
+            app.screen.show(View::Compare);
+        };
+        command(&format!("Move from ingress-nginx to {}", to.label()), Callback::new(show))
+    });
+    let mut all = vec![
         sheet("Open files or a folder", Overlay::Open),
         sheet("Examples", Overlay::Gallery),
         command("Switch between light and dark", Callback::new(move |()| app.screen.turn_theme())),
@@ -185,7 +193,9 @@ fn commands(app: App) -> Vec<Choice> {
         sheet("Keys", Overlay::Help),
         command("Format this file", Callback::new(move |()| crate::files::format(app))),
         command("Search in the editor", Callback::new(move |()| bridge::find())),
-    ]
+    ];
+    all.extend(moves);
+    all
 }
 
 /// Findings, resources and examples, by name.

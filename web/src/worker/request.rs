@@ -317,7 +317,8 @@ impl<'a> Walk<'a> {
         step.facts.extend(simulation.shares.iter().map(RouteShare::words));
         if let Some(shadowed) = simulation.shadowed.first() {
             let more = if simulation.shadowed.len() > 1 { format!(" and {} more", simulation.shadowed.len() - 1) } else { String::new() };
-            step.facts.push(format!("after it, {}{more} would also match", shadowed.path));
+            let because = self.report.why_later(shadowed.index).map(|because| format!(": {because}")).unwrap_or_default();
+            step.facts.push(format!("after it, {}{more} would also match{because}", shadowed.path));
         }
         self.steps.push(step);
     }
@@ -335,7 +336,10 @@ impl<'a> Walk<'a> {
         if !matches!(simulation.outcome, Outcome::Forward | Outcome::Reset | Outcome::NoFilterChain) {
             step.facts.push(format!("the request {}", ending.summary()));
         }
-        step.facts.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));
+        for condition in &simulation.conditions {
+            step.facts.push(format!("if {}", condition.wants));
+            step.facts.extend(condition.sent.clone());
+        }
         step.facts.extend(simulation.why.clone());
         step.facts.extend(simulation.body.as_ref().map(|body| format!("with the body {body:?}")));
         if let Some(upstream) = &simulation.upstream {

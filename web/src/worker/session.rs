@@ -9,6 +9,7 @@ use crate::worker::common::{PageFinding, changes_direction, in_its_order, option
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::configs::Configs;
 use crate::worker::drawing;
+use crate::worker::migration::migration;
 use crate::worker::option_panel;
 use crate::worker::reach::{self, Reach};
 use crate::worker::request;
@@ -255,6 +256,7 @@ impl Session {
             Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => answer_result(&share::opened(&text)),
             Question::Compare(other) => answer_result(&self.compare(other)),
+            Question::Move(to) => answer_result(&migration(&self.compilation.inputs, &self.options, to)),
             Question::Options => fine(&option_panel::panel(&self.options, &self.dialects())),
             Question::SetOptions(fields) => answer_result(&option_panel::changed(&self.options, &fields, self.dialects)),
             Question::CodePage(code) => fine(&code_page(&code)),

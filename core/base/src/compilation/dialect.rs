@@ -133,6 +133,45 @@ pub struct Hints {
     pub disabled_fields: fn(&Problem<'_>) -> Vec<NodeId>,
     /// A change that would put the first object's rules before the second's, if a field of the first decides the order.
     pub precedence_change: fn(&Object, &Object) -> Option<PrecedenceChange>,
+    /// The rules by which the controller orders the routes of a host; none if they are not known for the input.
+    pub route_order: fn(&Objects) -> &'static [OrderRule],
+}
+
+/// A rule by which a controller orders the routes of a host. The first rule that distinguishes two routes decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderRule {
+    /// The larger number in this field of `spec` first; it is 0 if it is not set.
+    LargerField(&'static str),
+    /// Exact paths first, then regular expressions, then prefixes.
+    PathKind,
+    /// The longer path first. `/` as a prefix is the shortest.
+    LongerPath,
+    /// A route with a method first.
+    Method,
+    /// A route with conditions on headers first; the host and the scheme do not count.
+    Headers,
+    /// More conditions on headers first.
+    MoreHeaders,
+    /// More conditions on headers first, where a method does not count.
+    MoreOtherHeaders,
+    /// More exact conditions on headers first.
+    MoreExactHeaders,
+    /// More conditions on cookies first.
+    MoreCookies,
+    /// More exact conditions on cookies first.
+    MoreExactCookies,
+    /// More conditions on query parameters first.
+    MoreQueryParameters,
+    /// More exact conditions on query parameters first.
+    MoreExactQueryParameters,
+    /// The older object first.
+    Age,
+    /// By namespace and name of the object.
+    Name,
+    /// As written in the object.
+    Place,
+    /// As written in the object, if it is of one of these kinds. Routes of other objects have an order that is not known.
+    PlaceIn(&'static [&'static str]),
 }
 
 /// A finding about an object.

@@ -22,7 +22,8 @@ mod stages;
 pub use answers::{Answers, ControllerState, Created, OwnConfiguration, Refused, Restart, Serving, SettingChange, StatusOf};
 pub use call::{Call, CallDecision, CallEffect, CallEnd, CallRule};
 pub use dialect::{
-    AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, PrecedenceChange, Problem, Purpose, Task,
+    AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, OrderRule, Output, PrecedenceChange, Problem, Purpose,
+    Task,
 };
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_interactive_use};

@@ -31,6 +31,9 @@ const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("storage.k8s.io", "StorageClass"),
 ];
 
+/// Configuration files of controllers that look like objects. They need no name.
+const FILES: &[(&str, &str)] = &[("gateway.envoyproxy.io", "EnvoyGateway")];
+
 /// The namespace that `kubectl apply` uses by default.
 const DEFAULT_NAMESPACE: &str = "default";
 
@@ -91,6 +94,10 @@ pub(super) fn of_object(root: &Node, spans: &Spans, text: Option<&str>) -> Ident
         }
     };
     let group = group_of(&api_version);
+    let is_file = FILES.iter().any(|(known_group, known_kind)| *known_kind == kind && *known_group == group);
+    if is_file && name.is_empty() && metadata.is_none() {
+        problem = None;
+    }
     let namespace = (!is_cluster_scoped(&group, &kind)).then_some(namespace);
     Identity { key: ResourceKey { group, kind, namespace, name }, api_version, problem }
 }

@@ -11,6 +11,7 @@ use chancery_base::resource::Inputs;
 use chancery_compile::compile;
 use chancery_envoy::config::EnvoyConfig;
 use chancery_envoy::simulate::{Gateway, Outcome, Request};
+use chancery_explain::migration::MOST_COMBINATIONS;
 use chancery_nginx::simulate::{Request as Asked, Simulator, World};
 
 const SERVICES: &str = "
@@ -210,7 +211,7 @@ fn contour_serves_its_target() {
     assert!(yaml.contains("controllerName: projectcontour.io/gateway-controller") && !yaml.contains("envoyproxy"), "{yaml}");
     assert!(!conversion.notes.iter().any(|note| note.message.contains("use-regex")), "{:?}", conversion.notes);
     let options = Options::of(&chancery_ingress_nginx::DIALECT);
-    let found = migration_proof(&before, [conversion.input()], &options, &chancery_contour::DIALECT, &[], &Sequential);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_contour::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
     let rules: Vec<&str> = found.causes.iter().map(|cause| cause.rule).collect();
     assert!(found.compared > 20 && !rules.iter().any(|rule| ["route", "service", "path-case", "path-boundary"].contains(rule)), "{rules:?}");
 }
@@ -220,7 +221,7 @@ fn causes(text: &str) -> Vec<(&'static str, String)> {
     let before = compiled(&format!("{text}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
     let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
     let options = Options::of(&chancery_ingress_nginx::DIALECT);
-    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], &Sequential);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
     assert!(found.compared > 20, "{found:#?}");
     found.causes.iter().map(|cause| (cause.rule, cause.rows[0].sentence.clone())).collect()
 }
@@ -250,6 +251,6 @@ fn proof_finds_a_lost_limit_of_addresses() {
     let mut conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
     conversion.objects.retain(|object| object.get("kind").and_then(chancery_text::Node::as_str) != Some("SecurityPolicy"));
     let options = Options::of(&chancery_ingress_nginx::DIALECT);
-    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], &Sequential);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
     assert!(found.causes.iter().any(|cause| cause.rule == "client-address"), "{found:#?}");
 }

@@ -144,6 +144,9 @@ pub struct Condition {
     pub cluster: Option<String>,
     /// The status of the answer if it does not hold; `None` if the service chooses it, or if the connection is closed.
     pub otherwise: Option<u32>,
+    /// What the queried service learns of the request, as a sentence, if that is less than everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<String>,
 }
 
 /// A route of a virtual host.

@@ -5,7 +5,7 @@
 use super::fields::differences;
 use super::{Answer, Change, ChangeKind, Difference, RequestChange, RequestPlace, Requests, Witness};
 use crate::answers::Respondents;
-use crate::migration::{MigrationRow, SideAnswer, compare_migration};
+use crate::migration::{MOST_COMBINATIONS, MigrationRow, SideAnswer, compare_migration};
 use crate::{OriginView, Positions, Viewed};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -108,7 +108,7 @@ fn part(change: ChangeKind, (kind, name): &(&'static str, String)) -> Change {
 #[must_use]
 pub fn nginx_requests(before: &NginxSide<'_>, after: &NginxSide<'_>, executor: &dyn Executor) -> Requests {
     let (old, new) = (Respondents::of_nginx(before.of, before.positions), Respondents::of_nginx(after.of, after.positions));
-    let found = compare_migration(&old, &new, &[], executor);
+    let found = compare_migration(&old, &new, &[], MOST_COMBINATIONS, executor);
     let changes = found.causes.iter().flat_map(|cause| &cause.rows).filter_map(change_of).collect();
     Requests {
         changes,

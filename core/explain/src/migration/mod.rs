@@ -121,20 +121,26 @@ impl MigrationDiff {
 
 /// At most this many requests of one row are named.
 const MOST_REQUESTS: usize = 8;
-/// At most this many requests are tried.
-const MOST: usize = 400_000;
+/// As many combinations of host and path as a comparison tries that nobody waits for at a page. Each is tried with several requests.
+pub const MOST_COMBINATIONS: usize = 25_000;
 
-/// Compares two sides.
+/// Compares two sides. Tries at most `most` combinations of host and path, and says so if there are more.
 #[must_use]
-pub fn compare_migration(before: &Respondents<'_>, after: &Respondents<'_>, accepted: &[AcceptedChange], executor: &dyn Executor) -> MigrationDiff {
+pub fn compare_migration(
+    before: &Respondents<'_>,
+    after: &Respondents<'_>,
+    accepted: &[AcceptedChange],
+    most: usize,
+    executor: &dyn Executor,
+) -> MigrationDiff {
     let mut conditions = Conditions::default();
     conditions.add(before);
     conditions.add(after);
     conditions.finish();
     let mut all = bases(&conditions);
     let mut limits = conditions.limits.clone();
-    if all.len() > MOST / 16 {
-        all.truncate(MOST / 16);
+    if all.len() > most {
+        all.truncate(most);
         limits.insert(format!("Only requests of the first {} combinations of host and path were tried.", all.len()));
     }
     let size = all.len().div_ceil(executor.threads().max(1) * 4).max(1);

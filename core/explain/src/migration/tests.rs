@@ -1,6 +1,6 @@
 //! Compares an nginx with an Envoy that serves the same Ingress in another dialect.
 
-use super::{AcceptedChange, MigrationDiff, MigrationRow, compare_migration};
+use super::{AcceptedChange, MOST_COMBINATIONS, MigrationDiff, MigrationRow, compare_migration};
 use crate::answers::Respondents;
 use alloc::format;
 use alloc::vec::Vec;
@@ -122,7 +122,7 @@ spec:
 
 fn compared(before: &Compilation, after: &Compilation, accepted: &[AcceptedChange]) -> MigrationDiff {
     let (old, new) = (before.positions(), after.positions());
-    compare_migration(&Respondents::of(before, &old), &Respondents::of(after, &new), accepted, &Sequential)
+    compare_migration(&Respondents::of(before, &old), &Respondents::of(after, &new), accepted, MOST_COMBINATIONS, &Sequential)
 }
 
 fn rows<'d>(of: &'d MigrationDiff, rule: &str) -> Vec<&'d MigrationRow> {

@@ -3,10 +3,11 @@
 
 use super::asked::witness;
 use super::markdown::words;
+use super::migration::Moved;
 use crate::compare::{CompareTarget, Tab, call_tabs, follow};
 use crate::state::App;
 use crate::view::View;
-use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, RequestChange, Requests};
+use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, NewController, RequestChange, Requests};
 use leptos::prelude::*;
 
 /// The largest number of listed changes per section.
@@ -25,6 +26,8 @@ pub fn CompareView(app: App) -> impl IntoView {
             "opened" => CompareTarget::Opened,
             "pinned" => CompareTarget::Pinned,
             "text" => CompareTarget::Text,
+            "envoy-gateway" => CompareTarget::Moved(NewController::EnvoyGateway),
+            "contour" => CompareTarget::Moved(NewController::Contour),
             id => CompareTarget::Tab(id.into()),
         });
     };
@@ -33,13 +36,19 @@ pub fn CompareView(app: App) -> impl IntoView {
         CompareTarget::Pinned => "pinned".into(),
         CompareTarget::Text => "text".into(),
         CompareTarget::Tab(id) => id,
+        CompareTarget::Moved(to) => to.dialect().into(),
+    };
+    let moves = move || {
+        let is_nginx = app.engine.compiled.with(|compiled| compiled.read_as.iter().any(|of| of == "ingress-nginx"));
+        let option = |to: NewController| view! { <option value=to.dialect() selected=move || chosen() == to.dialect()>{to.label()}</option> };
+        is_nginx.then(|| view! { <optgroup label="Move to…">{NewController::ALL.map(option).collect_view()}</optgroup> })
     };
     let tabs = move || {
         let option =
             |tab: Tab| view! { <option value=tab.id.clone() selected=move || chosen() == tab.id>{format!("another tab: {}", tab.title)}</option> };
         compare.tabs.get().into_iter().map(option).collect_view()
     };
-    let body = move || match compare.found.get() {
+    let compared = move || match compare.found.get() {
         Some(Ok(found)) => view! { <Found app=app found=found /> }.into_any(),
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         None => {
@@ -49,10 +58,18 @@ pub fn CompareView(app: App) -> impl IntoView {
                     "Paste the response of Envoy's /config_dump, a bootstrap, a snapshot, a link, or resources. You can also drop a JSON file."
                 }
                 CompareTarget::Tab(_) => "That tab was closed.",
-                CompareTarget::Opened => "",
+                CompareTarget::Opened | CompareTarget::Moved(_) => "",
             };
             view! { <p class="empty">{word}</p> }.into_any()
         }
+    };
+    let body = move || match compare.with.get() {
+        CompareTarget::Moved(to) => match compare.moved.get() {
+            Some(Ok(moved)) => view! { <Moved app=app moved=moved to=to /> }.into_any(),
+            Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
+            None => view! { <p class="empty">"Converting, and trying requests on both sides…"</p> }.into_any(),
+        },
+        _ => compared().into_any(),
     };
     view! {
         <div class="bar">
@@ -62,6 +79,7 @@ pub fn CompareView(app: App) -> impl IntoView {
                 <option value="pinned" selected=move || chosen() == "pinned">"the pinned state"</option>
                 {tabs}
                 <option value="text" selected=move || chosen() == "text">"a config dump or other text"</option>
+                {moves}
             </select>
             <button class="button" title="Keep this state for comparison" on:click=move |_| app.browser_storage.pin()>"Pin this state"</button>
         </div>
@@ -212,7 +230,7 @@ fn OneChange(app: App, change: Change) -> impl IntoView {
     }
 }
 
-fn source_chip(app: App, span: chancery_web::protocol::Span) -> impl IntoView {
+pub(super) fn source_chip(app: App, span: chancery_web::protocol::Span) -> impl IntoView {
     let label = format!("{}:{}", span.file, span.line);
     view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
 }

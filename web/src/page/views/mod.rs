@@ -5,6 +5,7 @@ mod compare;
 mod findings;
 mod graph;
 pub mod markdown;
+mod migration;
 mod reach;
 mod request;
 mod routes;

@@ -26,6 +26,7 @@ use pb::http_filter::ext_authz::v3::{ExtAuthz, ExtAuthzPerRoute, ext_authz::Serv
 use pb::http_filter::health_check::v3::HealthCheck;
 use pb::http_filter::rbac::v3::{Rbac, RbacPerRoute};
 use pb::matcher::MetadataMatcher;
+use pb::matcher::string_matcher::MatchPattern;
 use pb::network_rbac::Rbac as NetworkRbac;
 use pb::rbac::{MetadataSource, Permission, Policy, Principal, permission::Rule, principal::Identifier, rbac::Action};
 
@@ -41,7 +42,7 @@ pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<
     }
     let clusters: Vec<&str> = of.cluster_min_healthy_percentages.keys().map(String::as_str).collect();
     let wants = format!("enough endpoints of {} are healthy", clusters.join(", "));
-    let condition = Condition { filter: filter.name.clone(), wants: wants.clone(), cluster: None, otherwise: Some(503) };
+    let condition = Condition { filter: filter.name.clone(), wants: wants.clone(), cluster: None, otherwise: Some(503), sent: None };
     Verdict::AnswersIf(condition, super::Answer { status: 200, why: format!("it is a health check, and {wants}"), ..super::Answer::default() })
 }
 
@@ -69,7 +70,56 @@ pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_
         headers => format!("allows it without setting {}, which can lead to another route", headers.join(" or ")),
     };
     // The service chooses the status.
-    query_service(filter, cluster, &finds, None)
+    query_service(filter, cluster, &finds, None, sent_headers(of, stage))
+}
+
+/// Headers that a service always gets over HTTP, beside the method and the path.
+const ALWAYS_SENT: [&str; 3] = ["host", "authorization", "content-length"];
+
+/// Says which headers the service gets: over HTTP only a few and the listed ones, over gRPC all unless some are listed
+/// (`source/extensions/filters/common/ext_authz/check_request_utils.cc`). Returns `None` if it gets all.
+fn sent_headers(of: &ExtAuthz, stage: &Stage<'_, '_>) -> Option<String> {
+    let http = match &of.services {
+        Some(Services::HttpService(service)) => Some(service),
+        _ => None,
+    };
+    let listed = of.allowed_headers.as_ref().or_else(|| http?.authorization_request.as_ref()?.allowed_headers.as_ref());
+    let (allowed, denied) = (listed.map(|of| of.patterns.as_slice()), of.disallowed_headers.as_ref().map(|of| of.patterns.as_slice()));
+    if http.is_none() && allowed.is_none() && denied.is_none() {
+        return None;
+    }
+    let is_always = |name: &str| http.is_some() && ALWAYS_SENT.contains(&name);
+    let is_allowed = |name: &str| match allowed {
+        Some(patterns) => patterns.iter().any(|pattern| takes(pattern, name)),
+        None => http.is_none(),
+    };
+    let is_sent =
+        |name: &str| is_always(name) || is_allowed(name) && !denied.is_some_and(|patterns| patterns.iter().any(|pattern| takes(pattern, name)));
+    let quoted = |names: BTreeSet<String>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let exact = |pattern: &pb::matcher::StringMatcher| match &pattern.match_pattern {
+        Some(MatchPattern::Exact(name)) => Some(name.to_ascii_lowercase()),
+        _ => None,
+    };
+    let listed_names: BTreeSet<String> = allowed.into_iter().flatten().filter_map(exact).filter(|name| is_sent(name)).collect();
+    let has_patterns = allowed.is_some_and(|patterns| patterns.iter().any(|pattern| exact(pattern).is_none()));
+    let names = if http.is_some() {
+        quoted(["host", "authorization"].map(String::from).into_iter().chain(listed_names).collect())
+    } else {
+        quoted(listed_names)
+    };
+    let patterns = if has_patterns { "those that match the filter's patterns" } else { "" };
+    let parts: Vec<&str> = [names.as_str(), patterns].into_iter().filter(|part| !part.is_empty()).collect();
+    let mut sent = match allowed {
+        None if http.is_none() => "the service gets all headers except for those that the filter excludes".to_owned(),
+        _ if parts.is_empty() => "the service gets no headers".to_owned(),
+        _ => format!("of the headers, the service gets only {}", parts.join(" and ")),
+    };
+    let of_request = stage.request.headers.iter().map(|(name, _)| name.to_ascii_lowercase());
+    let withheld: BTreeSet<String> = of_request.filter(|name| !name.starts_with(':') && !is_sent(name)).collect();
+    if !withheld.is_empty() {
+        sent.push_str(&format!("; of this request it does not get {}", quoted(withheld)));
+    }
+    Some(sent)
 }
 
 /// The conditions of the host's routes on headers that the service may set. If it sets one, Envoy chooses the route again
@@ -181,7 +231,7 @@ pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port:
     let Some(rules) = &of.rules else { return Ok(None) };
     let input = RuleInput { request, port, client: request.source, stage: None };
     let (found, unknown) = policy(rules, &input);
-    let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None };
+    let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None, sent: None };
     match (rules.action(), found, unknown) {
         (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &input, false))))),
         (Action::Deny, None, true) => Ok(Some(condition(format!("no policy denies the connection: {}", who(rules, &input, false))))),

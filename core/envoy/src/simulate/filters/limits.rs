@@ -101,7 +101,7 @@ pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, 
     }
     let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).and_then(cluster_of);
     let status = of.rate_limited_status.as_ref().and_then(|status| u32::try_from(status.code).ok()).filter(|code| *code >= 400);
-    query_service(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)))
+    query_service(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)), None)
 }
 
 impl Stage<'_, '_> {

@@ -56,7 +56,7 @@ pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_,
             let issuer = provider.map_or(&*name, |provider| issuer(&name, provider));
             match provider.and_then(keys_of) {
                 Some(cluster) => {
-                    query_service(filter, Some(cluster), &format!("has the key of the token of {issuer}, and the token is valid"), Some(401))
+                    query_service(filter, Some(cluster), &format!("has the key of the token of {issuer}, and the token is valid"), Some(401), None)
                 }
                 None => Verdict::asks(filter, format!("the token of {issuer} is valid"), Some(401)),
             }
@@ -316,7 +316,7 @@ pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) ->
 /// The client returns with a code, which is exchanged for a token.
 fn login_ends(filter: &HttpFilter, of: &OAuth2Config) -> Verdict {
     let cluster = of.token_endpoint.as_ref().and_then(cluster_of_uri);
-    query_service(filter, cluster, "exchanges the authorization code of the login, and answers with a redirect", Some(401))
+    query_service(filter, cluster, "exchanges the authorization code of the login, and answers with a redirect", Some(401), None)
 }
 
 fn redirect(location: String, why: &str) -> Verdict {
