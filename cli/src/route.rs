@@ -468,6 +468,10 @@ impl RouteText<'_> {
             let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&wants));
             of.why.iter().take(3).for_each(|why| self.line(why));
         }
+        for (at, wider) in report.simulation.wider.iter().enumerate() {
+            let origin = self.origin(&format!("wider {at}"));
+            let _ = writeln!(self.out, "\n{} {}{origin}", self.style.yellow("!"), plain(&wider.words()));
+        }
         if report.hosts.is_empty() {
             return;
         }

@@ -136,7 +136,7 @@ fn completion_offers_existing_names() {
 }
 
 #[test]
-fn completion_offers_the_resources_that_a_patch_can_change() {
+fn completion_offers_resources_of_patch_type() {
     let of_type = |message: &str| {
         let patch = "\
 ---
@@ -162,8 +162,8 @@ spec:
     };
     let listeners = of_type("listener.v3.Listener");
     assert!(listeners.contains(&"shop/web/http".to_string()), "{listeners:?}");
+    assert!(of_type("route.v3.RouteConfiguration").contains(&"shop/web/http".to_string()));
     let clusters = of_type("cluster.v3.Cluster");
-    assert!(clusters.contains(&"httproute/shop/cart/rule/0".to_string()), "{clusters:?}");
     assert!(!clusters.contains(&"shop/web/http".to_string()), "{clusters:?}");
 }
 

@@ -12,8 +12,11 @@ chancery_base::codes! {
     POLICY_OVERRIDDEN = "policy-overridden", Notice, "a policy further below replaces this one";
     POLICY_WARNING = "policy-warning", Warning, "Envoy Gateway warns of a field of the policy";
     POLICY_WITHOUT_TARGET = "policy-without-target", Warning, "no object in use is the target of the policy";
-    PROTECTION_REPLACED = "protection-replaced", Warning, "A SecurityPolicy of a route removes a check of a wider policy";
+    PROTECTION_REPLACED = "protection-replaced", Warning, "A narrower policy removes a check or a limit of a wider policy";
     LOGIN_WITHOUT_ROUTE = "login-without-route", Warning, "No rule of an OIDC policy matches the path that a login returns to";
+    PREFLIGHT_WITHOUT_ROUTE = "preflight-without-route", Warning, "No rule of the route matches the preflight requests of a policy's CORS";
+    KEY_NEVER_MATCHES = "key-never-matches", Warning, "No request can have an API key as it is stored";
+    SETTING_OF_WHOLE_PORT = "setting-of-whole-port", Warning, "A setting of one listener applies to all listeners of its port";
     RETRY_TIMEOUT_LIMITS_FIRST_ATTEMPT = "retry-timeout-limits-first-attempt", Warning, "The timeout of a retry also ends the first attempt";
     SOURCE_RANGE_IGNORED = "source-range-ignored", Error, "A rate limit rule ignores all but its last sourceCIDR";
     INCOMPLETE_BACK_OFF = "incomplete-back-off", Error, "Envoy Gateway crashes on a service's back-off with one interval";

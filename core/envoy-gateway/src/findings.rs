@@ -29,7 +29,9 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
         for listener in &gateway.listeners {
             let object = listener.set.map_or(gateway.object, |place| t.listener_sets[place].object);
             let conditions = &listener.status.conditions;
-            let wrong = ["ResolvedRefs", "Accepted", "Programmed"].into_iter().find_map(|kind| conditions.get(kind).filter(|found| !found.holds));
+            // `Programmed` only says that another condition has the reason.
+            let wrong = [("ResolvedRefs", false), ("Accepted", false), ("Conflicted", true), ("Programmed", false)];
+            let wrong = wrong.into_iter().find_map(|(kind, holds)| conditions.get(kind).filter(|found| found.holds == holds));
             if let Some(condition) = wrong {
                 let message = format!("the listener `{}` does not work as written: {}", listener.name, describe(condition));
                 let found = finding(&codes::LISTENER_REFUSED, message, object, listener.at);
@@ -297,8 +299,8 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
     }
 }
 
-/// Names the route that gets the requests for which routes overlap: the first one, as routes are in the order of kind, age and name. The message
-/// ends with the other routes.
+/// Names the route that gets the requests of overlapping routes: the first one, as routes are in the order of kind, age and name. The message ends
+/// with the other routes.
 fn winner_of_overlap(t: &Translator<'_>, route: &RouteContext<'_>, message: &str) -> String {
     let name = |of: &RouteContext<'_>| format!("{} {}/{}", of.kind.name(), of.object.namespace(), of.object.name());
     let others: Vec<&str> = message.split_once(": ").map(|(_, names)| names.split(", ").collect()).unwrap_or_default();
@@ -350,7 +352,13 @@ fn policies(t: &Translator<'_>, sink: &mut Findings) {
     let others = resources.backends.iter().chain(&resources.backend_tls_policies).copied().chain(proxies);
     for policy in targeted.into_iter().flatten().copied() {
         if t.policies.get(&policy.id()).is_none_or(|status| status.ancestors.is_empty()) && !traps::missing_targets(t, policy, sink) {
-            let message = format!("no Gateway or route in use is the target of the {}, so it has no effect", policy.kind.name());
+            let message = match policy.kind.name() {
+                "EnvoyPatchPolicy" if t.merge_gateways => {
+                    "with `mergeGateways`, the target of an EnvoyPatchPolicy is the GatewayClass: no patch applies".into()
+                }
+                "EnvoyPatchPolicy" => "no Gateway in use is the target of the EnvoyPatchPolicy: no patch applies".into(),
+                kind => format!("no Gateway or route in use is the target of the {kind}, so it has no effect"),
+            };
             sink.report(finding(&codes::POLICY_WITHOUT_TARGET, message, policy, target(policy)));
         }
         conditions_of(t, policy, sink);

@@ -192,7 +192,7 @@ pub fn findings(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Fin
     all
 }
 
-fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>) -> Finding {
+pub(super) fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>) -> Finding {
     let object = match of.place {
         Place::Node { object, node, .. } => compilation.objects.get(object).map(|object| (object, node)),
         _ => None,

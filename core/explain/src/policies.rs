@@ -52,7 +52,8 @@ impl RequestPolicy {
             (false, true) => " (merged)",
             (false, false) => "",
         };
-        format!("for {}{state}: {}", self.target, series(&settings))
+        let settings = if settings.is_empty() { "it sets nothing".into() } else { series(&settings) };
+        format!("for {}{state}: {settings}", self.target)
     }
 
     /// Names each policy that this one replaces, with its settings that do not apply, and the line of the first of them.

@@ -3,14 +3,17 @@
 //! The simulation refers to places in Envoy's configuration; this module adds the origins of each place. Does not simulate; see
 //! `chancery_envoy::simulate`.
 
+use super::finding::finding;
 use super::policies::{self, RequestPolicy};
 use super::route_order::{self, RoutePrecedence};
 use super::unmatched::{self, ServedHost, UnservedResource};
 use super::{Finding, OriginView, Positions, RequestVerdict, Span};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::compilation::{GatewayRef, SideRef};
+use chancery_base::diagnostic::{self, Diagnostic, codes};
 use chancery_base::output_map::OutputMap;
 use chancery_base::resource::{ObjectId, Origin};
 use chancery_envoy::config::EnvoyConfig;
@@ -33,7 +36,7 @@ pub struct RouteReport {
     /// If no route matches: resources for its host that are not served.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wanting: Vec<UnservedResource>,
-    /// If the route makes Envoy answer with an error: findings in the resources that made the route.
+    /// Values that Envoy rejects with the listener; and if the route makes Envoy answer with an error, findings in the resources that made the route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// Why the route is tried before others that would match too, if the controller's rules tell.
@@ -113,6 +116,9 @@ pub struct OriginOf {
     pub origin: OriginView,
 }
 
+/// At most this many rejected values are named.
+const MOST_REJECTIONS: usize = 3;
+
 /// Origins are given for at most this many of the tried routes, the last ones.
 const TRIED: usize = 100;
 
@@ -145,8 +151,31 @@ impl TracedGateway<'_> {
         }
         report.precedence = route_order::reasons(&report.simulation, self);
         report.policies = policies::of_request(&report.simulation, self.map, self.side, self.positions);
-        report.findings = unmatched::reasons(&report, self.side, self.positions);
+        report.findings = self.rejections(&report.simulation);
+        report.findings.retain(|finding| !report.wanting.iter().any(|of| of.why.contains(&finding.message)));
+        let reasons = unmatched::reasons(&report, self.side, self.positions);
+        for finding in reasons {
+            if !report.findings.contains(&finding) {
+                report.findings.push(finding);
+            }
+        }
         report
+    }
+
+    /// Returns the errors about values that Envoy rejects in the objects that made the request's listener: Envoy may reject the listener with them,
+    /// and keep its last configuration.
+    fn rejections(&self, simulation: &Simulation) -> Vec<Finding> {
+        let mut all = self.side.diagnostics().filter(|of| *of.code == codes::REFUSED_BY_ENVOY).peekable();
+        let Some(listener) = simulation.places.iter().find(|place| place.of == "listener").filter(|_| all.peek().is_some()) else {
+            return Vec::new();
+        };
+        let made = self.map.descendants(&listener.pointer);
+        let objects: BTreeSet<ObjectId> = made.iter().flat_map(|made| made.origins).map(|origin| origin.object()).collect();
+        let has_made = |of: &&Diagnostic| match of.place {
+            diagnostic::Place::Node { object, .. } if objects.contains(&object) => true,
+            _ => self.side.objects().iter().any(|object| Some(&object.key) == of.resource.as_ref() && objects.contains(&object.id)),
+        };
+        all.filter(has_made).take(MOST_REJECTIONS).map(|of| finding(of, self.side.compilation, self.positions)).collect()
     }
 }
 

@@ -13,7 +13,7 @@ use chancery_core::explain::{
     self, Contribution, Graph, MeshDestination, Positions, RequestReport, RequestVerdict, RouteReport, RunningGateway, ServedHost, TracedGateway,
 };
 use chancery_core::resource::ObjectId;
-use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, Request, RouteShare, SavedRequest, Verdict, percent};
+use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, Request, RouteShare, SavedRequest, Verdict, WiderRoute, percent};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -315,6 +315,7 @@ impl<'a> Walk<'a> {
             step.facts.push(format!("{} before these did not match", counted(first, "route")));
         }
         step.facts.extend(simulation.shares.iter().map(RouteShare::words));
+        step.facts.extend(simulation.wider.iter().map(WiderRoute::words));
         if let Some(shadowed) = simulation.shadowed.first() {
             let more = if simulation.shadowed.len() > 1 { format!(" and {} more", simulation.shadowed.len() - 1) } else { String::new() };
             let because = self.report.why_later(shadowed.index).map(|because| format!(": {because}")).unwrap_or_default();

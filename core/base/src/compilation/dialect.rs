@@ -133,11 +133,11 @@ pub struct Hints {
     pub disabled_fields: fn(&Problem<'_>) -> Vec<NodeId>,
     /// A change that would put the first object's rules before the second's, if a field of the first decides the order.
     pub precedence_change: fn(&Object, &Object) -> Option<PrecedenceChange>,
-    /// The rules by which the controller orders the routes of a host; none if they are not known for the input.
+    /// The controller's rules for the order of a host's routes; none if they are not known for the input.
     pub route_order: fn(&Objects) -> &'static [OrderRule],
 }
 
-/// A rule by which a controller orders the routes of a host. The first rule that distinguishes two routes decides.
+/// A rule for the order of a host's routes. The first rule that distinguishes two routes decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderRule {
     /// The larger number in this field of `spec` first; it is 0 if it is not set.

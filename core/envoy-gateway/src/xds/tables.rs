@@ -319,7 +319,7 @@ impl<'a> Generator<'a> {
             self.empty_cluster();
             let has_it = |chain: &Chain| chain.name.is("EmptyCluster");
             if !self.listeners.get(at).is_some_and(|building| building.chains.iter().any(has_it)) {
-                let none = TcpRoute { name: Str::new_static("EmptyCluster"), ..TcpRoute::default() };
+                let none = TcpRoute { name: Str::new_static("EmptyCluster"), origin: of.core.origin, ..TcpRoute::default() };
                 let result = self.tcp_chain(at, of, &none, "EmptyCluster".into());
                 self.attempt(result);
             }

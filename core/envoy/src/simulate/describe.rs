@@ -91,7 +91,7 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
         discovery,
         endpoints: gateway.members(name).into_iter().flat_map(|of| gateway.hosts(of)).filter_map(endpoint_address).collect(),
         load_balancing: of.lb_policy().as_str_name().to_owned(),
-        tls: of.transport_socket.as_ref().and_then(tls),
+        tls: tls(&gateway.upstream_tls(of)),
         circuit_breakers: Vec::new(),
         settings: Vec::new(),
     };
@@ -131,20 +131,27 @@ pub fn endpoint_address(of: &pb::endpoint::LbEndpoint) -> Option<String> {
     }
 }
 
-/// Describes a cluster's TLS settings.
-fn tls(socket: &pb::base::TransportSocket) -> Option<String> {
+/// Describes the TLS of connections to a cluster's hosts; `None` if there is none.
+fn tls(all: &[Option<&pb::tls::UpstreamTlsContext>]) -> Option<String> {
+    all.iter().any(Option::is_some).then(|| {
+        let words: Vec<String> = all.iter().map(|context| context.map_or_else(|| "no TLS".to_owned(), context_words)).collect();
+        words.join("; for other endpoints: ")
+    })
+}
+
+fn context_words(context: &pb::tls::UpstreamTlsContext) -> String {
     use pb::tls::common_tls_context::ValidationContextType;
-    let Some(pb::base::transport_socket::ConfigType::TypedConfig(config)) = &socket.config_type else { return None };
-    let context = config.downcast_ref::<pb::tls::UpstreamTlsContext>()?;
     let common = context.common_tls_context.clone().unwrap_or_default();
     let sni = if context.sni.is_empty() { "no SNI".to_owned() } else { format!("SNI {}", context.sni) };
     let validates = match &common.validation_context_type {
         None => "the certificate is not validated",
-        Some(ValidationContextType::ValidationContext(of)) if of.trusted_ca.is_none() => "the certificate is not validated",
+        Some(ValidationContextType::ValidationContext(of)) if of.trusted_ca.is_none() && of.system_root_certs.is_none() => {
+            "the certificate is not validated"
+        }
         Some(_) => "the certificate is validated",
     };
     let certificate = !common.tls_certificates.is_empty() || !common.tls_certificate_sds_secret_configs.is_empty();
-    Some(format!("{sni}, {validates}{}", if certificate { ", with a client certificate" } else { "" }))
+    format!("{sni}, {validates}{}", if certificate { ", with a client certificate" } else { "" })
 }
 
 /// The name of a listener, or its address.

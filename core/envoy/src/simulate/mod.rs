@@ -41,7 +41,7 @@ pub use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
     ClusterShare, ClusterView, Condition, Connection, Credential, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
-    RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream,
+    RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream, WiderRoute,
 };
 pub use upstream::{LocalityShare, aggregated, is_unhealthy};
 pub use written::WrittenRequest;

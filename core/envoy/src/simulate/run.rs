@@ -7,7 +7,9 @@ use super::filters::{Answer, Scopes, Stage, access, header_mutations, walk};
 use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{MatchOdds, Subject, check, fraction_of, path_words};
 use super::request::host_of;
-use super::simulation::{ClusterShare, Condition, FRACTION, Failed, HostChoice, Outcome, Place, RouteRef, RouteShare, Simulation, TriedRoute};
+use super::simulation::{
+    ClusterShare, Condition, FRACTION, Failed, HostChoice, Outcome, Place, RouteRef, RouteShare, Simulation, TriedRoute, WiderRoute,
+};
 use super::table::{Host, Table};
 use super::{Detail, Gateway, Protocol, Request};
 use crate::config::managers_of;
@@ -326,6 +328,9 @@ impl<'a> Run<'_, 'a> {
                 1 => "the only route of the virtual host does not match the request".to_owned(),
                 count => format!("none of the {count} routes of the virtual host matches the request"),
             };
+            if self.detail == Detail::Tracing {
+                self.find_wider(prepared, table, host);
+            }
             return self.ends(Outcome::NoRoute, format!("{why}; Envoy answers 404"));
         };
         self.out.route = Some(reference(index, route));
@@ -374,16 +379,7 @@ impl<'a> Run<'_, 'a> {
 
     /// Returns the route that matches the request.
     fn choose(&mut self, prepared: &Prepared, table: &Table<'a>, routes: &Host<'a>, host_pointer: &str) -> Option<(usize, &'a Route)> {
-        let subject = Subject {
-            start: prepared.start(&self.request.method),
-            headers: &prepared.headers,
-            tls: self.request.tls,
-            client_certificate: self.request.client_certificate,
-            ignore_path_parameters: table.config.ignore_path_parameters_in_path_matching,
-            seed: self.request.seed,
-            runtime: &self.gateway.config.runtime,
-            patterns: &routes.patterns,
-        };
+        let subject = subject_of(self.gateway, self.request, prepared, table, routes);
         let mut unknown = Vec::new();
         let candidates = routes.candidates(&prepared.path);
         let takes = |index: usize, unknown: &mut Vec<String>| {
@@ -437,6 +433,24 @@ impl<'a> Run<'_, 'a> {
         winner
     }
 
+    /// Records the first route of each other virtual host with a wider domain that would match the request.
+    fn find_wider(&mut self, prepared: &Prepared, table: &Table<'a>, own: &VirtualHost) {
+        for (at, domain) in table.all_hosts(&table.looked_for(&prepared.authority)) {
+            let other = table.config.virtual_hosts.get(at).filter(|other| !core::ptr::eq(*other, own));
+            let (Some(_), Some(routes)) = (other, table.routes(at)) else { continue };
+            let subject = subject_of(self.gateway, self.request, prepared, table, routes);
+            let is_match = |route: &Route| route.r#match.as_ref().is_some_and(|of| check(of, &subject, &mut Vec::new()).is_ok());
+            let found = routes
+                .candidates(&prepared.path)
+                .into_iter()
+                .find_map(|index| Some((index, routes.routes.get(index).filter(|route| is_match(route))?)));
+            if let Some((index, route)) = found {
+                self.place(&format!("wider {}", self.out.wider.len()), format!("{}/virtual_hosts/{at}/routes/{index}", table.pointer));
+                self.out.wider.push(WiderRoute { domain, route: reference(index, route) });
+            }
+        }
+    }
+
     /// Whether Envoy rejects the protocol upgrade.
     fn rejects_upgrade(&mut self, manager: &HttpConnectionManager, route: &Route, prepared: &Prepared) -> bool {
         if self.request.protocol != Protocol::Http1 || !is_upgrade(&prepared.headers) {
@@ -455,6 +469,20 @@ impl<'a> Run<'_, 'a> {
         }
         self.answers(403, format!("neither the route nor the connection manager allows upgrades to {wanted}"));
         true
+    }
+}
+
+/// Returns what the matchers of a virtual host's routes look at.
+fn subject_of<'s>(gateway: &'s Gateway<'_>, request: &'s Request, prepared: &'s Prepared, table: &Table<'_>, routes: &'s Host<'_>) -> Subject<'s> {
+    Subject {
+        start: prepared.start(&request.method),
+        headers: &prepared.headers,
+        tls: request.tls,
+        client_certificate: request.client_certificate,
+        ignore_path_parameters: table.config.ignore_path_parameters_in_path_matching,
+        seed: request.seed,
+        runtime: &gateway.config.runtime,
+        patterns: &routes.patterns,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Request;
 use super::percent;
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -40,6 +41,9 @@ pub struct Simulation {
     pub tried: Vec<TriedRoute>,
     /// Later routes that would also match the request.
     pub shadowed: Vec<RouteRef>,
+    /// If no route matches: routes of wider virtual hosts that would. Envoy does not try them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wider: Vec<WiderRoute>,
     /// The shares of routes that divide such requests at random, if no route matches all of them and all tried routes were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<RouteShare>,
@@ -157,6 +161,22 @@ pub struct RouteRef {
     pub name: String,
     /// Its path matcher, as in `prefix /a/`.
     pub path: String,
+}
+
+/// A route of a virtual host that is not used for a request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WiderRoute {
+    /// The domain of its virtual host that contains the request's host, as in `*.example.com`.
+    pub domain: String,
+    pub route: RouteRef,
+}
+
+impl WiderRoute {
+    /// Says why the route is not used.
+    pub fn words(&self) -> String {
+        let host = if self.domain == "*" { "every host".to_owned() } else { self.domain.clone() };
+        format!("the route {} for {host} would match, but Envoy tries only the routes of the most specific host", self.route.path)
+    }
 }
 
 /// A route's share of the requests that only chance distinguishes.
@@ -370,7 +390,7 @@ pub struct ClusterView {
 /// The place of a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// The part: `listener`, `filter_chain`, `virtual_host`, `route`, `cluster NAME`, `tried N`, `shadowed N`.
+    /// The part: `listener`, `filter_chain`, `virtual_host`, `route`, `cluster NAME`, `tried N`, `shadowed N`, `wider N`.
     pub of: String,
     /// JSON pointer into the document.
     pub pointer: String,

@@ -94,6 +94,23 @@ impl<'a> Table<'a> {
         found(self.any?, "any", "*".into())
     }
 
+    /// Returns all virtual hosts with a domain that contains a host, each with this domain, the most specific first.
+    pub(crate) fn all_hosts(&self, looked_for: &str) -> Vec<(usize, String)> {
+        let is_within = |domain: &str| match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
+            (Some(""), _) => true,
+            (Some(suffix), _) => looked_for.len() > suffix.len() && looked_for.ends_with(suffix),
+            (_, Some(prefix)) => looked_for.len() > prefix.len() && looked_for.starts_with(prefix),
+            _ => domain == looked_for,
+        };
+        let domains = self.config.virtual_hosts.iter().enumerate().filter_map(|(index, host)| {
+            let within = host.domains.iter().map(|domain| domain.to_ascii_lowercase()).filter(|domain| is_within(domain));
+            Some((index, within.max_by_key(String::len)?))
+        });
+        let mut all: Vec<(usize, String)> = domains.collect();
+        all.sort_by_key(|(_, domain)| core::cmp::Reverse(domain.len()));
+        all
+    }
+
     /// Returns the routes of a virtual host, indexed on first use.
     pub fn routes(&self, index: usize) -> Option<&Host<'a>> {
         let host = self.config.virtual_hosts.get(index)?;

@@ -5,9 +5,10 @@ use crate::emit::pb;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use pb::base::HealthStatus;
+use pb::base::{HealthStatus, TransportSocket};
 use pb::cluster::{Cluster, cluster::ClusterDiscoveryType};
 use pb::endpoint::LbEndpoint;
+use pb::tls::UpstreamTlsContext;
 
 /// Aggregate clusters are followed to this depth.
 const DEPTH: usize = 8;
@@ -83,6 +84,26 @@ impl<'a> Gateway<'a> {
         self.endpoints(of).into_iter().flat_map(|of| &of.endpoints).flat_map(|locality| &locality.lb_endpoints)
     }
 
+    /// Returns the TLS settings of connections to a cluster's hosts, each once; `None` means connections without TLS. The metadata of a host
+    /// selects its settings (`source/common/upstream/transport_socket_match_impl.cc`). If no host is known, all settings of the cluster count.
+    pub fn upstream_tls(&self, of: &'a Cluster) -> Vec<Option<&'a UpstreamTlsContext>> {
+        let own = of.transport_socket.as_ref();
+        let mut sockets: Vec<Option<&TransportSocket>> = self.hosts(of).map(|host| matched_socket(of, host).or(own)).collect();
+        if sockets.is_empty() {
+            sockets = match &of.transport_socket_matches[..] {
+                [] => Vec::from([own]),
+                all => all.iter().map(|matched| matched.transport_socket.as_ref()).collect(),
+            };
+        }
+        let mut out = Vec::new();
+        for context in sockets.into_iter().map(|socket| socket.and_then(context_of)) {
+            if !out.contains(&context) {
+                out.push(context);
+            }
+        }
+        out
+    }
+
     /// Returns the localities with hosts of a cluster that is not an aggregate, each with its share of requests. Only the localities with the
     /// highest priority are included.
     pub fn locality_shares(&self, of: &'a Cluster) -> Vec<LocalityShare<'a>> {
@@ -128,5 +149,23 @@ impl<'a> Gateway<'a> {
         let panics = members.iter().any(|of| threshold(of) > 0.0 && self.hosts(of).next().is_some());
         let then = if panics { "Envoy sends requests to unhealthy ones then" } else { "Envoy answers 503 (no healthy upstream)" };
         Some(format!("none of the endpoints of {name} is healthy: {then}"))
+    }
+}
+
+/// The key of the metadata that selects a socket.
+const SOCKET_MATCH: &str = "envoy.transport_socket_match";
+
+/// Returns the first socket whose conditions a host's metadata meets.
+fn matched_socket<'a>(of: &'a Cluster, host: &LbEndpoint) -> Option<&'a TransportSocket> {
+    let metadata = host.metadata.as_ref().and_then(|metadata| metadata.filter_metadata.get(SOCKET_MATCH));
+    let value = |key: &str| metadata.and_then(|metadata| metadata.fields.get(key));
+    let mut all = of.transport_socket_matches.iter();
+    let fits = all.find(|of| of.r#match.as_ref().is_none_or(|wanted| wanted.fields.iter().all(|(key, wanted)| value(key) == Some(wanted))))?;
+    fits.transport_socket.as_ref()
+}
+
+fn context_of(socket: &TransportSocket) -> Option<&UpstreamTlsContext> {
+    match socket.config_type.as_ref()? {
+        pb::base::transport_socket::ConfigType::TypedConfig(config) => config.downcast_ref::<UpstreamTlsContext>(),
     }
 }

@@ -36,7 +36,7 @@ impl<'r> OpenEnvoy<'r> {
             let cluster = &placed.message;
             let is_empty = gateway.endpoints(cluster).is_some() && gateway.hosts(cluster).filter_map(endpoint_address).next().is_none();
             let shares = service_shares(&gateway, cluster, services);
-            clusters.insert(cluster.name.as_str(), ClusterFacts::of(cluster, shares, is_empty));
+            clusters.insert(cluster.name.as_str(), ClusterFacts::of(cluster, shares, &gateway.upstream_tls(cluster), is_empty));
         }
         let mut chains = HashMap::new();
         for (pointer, chain) in config.listeners.iter().flat_map(chains_of) {

@@ -25,17 +25,22 @@ pub(super) struct ClusterFacts {
 }
 
 impl ClusterFacts {
-    pub(super) fn of(cluster: &pb::cluster::Cluster, shares: Vec<(BTreeSet<String>, f64)>, is_empty: bool) -> Self {
-        let tls = cluster.transport_socket.as_ref().and_then(|socket| match socket.config_type.as_ref()? {
-            pb::base::transport_socket::ConfigType::TypedConfig(config) => config.downcast_ref::<pb::tls::UpstreamTlsContext>(),
-        });
+    /// `tls`: the TLS settings of connections to its hosts.
+    pub(super) fn of(
+        cluster: &pb::cluster::Cluster,
+        shares: Vec<(BTreeSet<String>, f64)>,
+        tls: &[Option<&pb::tls::UpstreamTlsContext>],
+        is_empty: bool,
+    ) -> Self {
+        let has_tls = tls.iter().any(Option::is_some);
+        let verifications: BTreeSet<String> = tls.iter().map(|context| context.map_or_else(|| "no TLS".into(), verification)).collect();
         let base = if uses_http2(cluster) { "h2" } else { "http" };
         Self {
             shares,
             is_empty,
             connect_timeout: cluster.connect_timeout.as_ref().map_or_else(|| "5s".to_owned(), seconds),
-            protocol: if tls.is_some() { format!("{base}+tls") } else { base.to_owned() },
-            tls: tls.map(verification),
+            protocol: if has_tls { format!("{base}+tls") } else { base.to_owned() },
+            tls: has_tls.then(|| verifications.into_iter().collect::<Vec<_>>().join(" or ")),
         }
     }
 }

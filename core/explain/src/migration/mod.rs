@@ -121,7 +121,7 @@ impl MigrationDiff {
 
 /// At most this many requests of one row are named.
 const MOST_REQUESTS: usize = 8;
-/// As many combinations of host and path as a comparison tries that nobody waits for at a page. Each is tried with several requests.
+/// The usual limit of combinations of host and path. Each is tried with several requests.
 pub const MOST_COMBINATIONS: usize = 25_000;
 
 /// Compares two sides. Tries at most `most` combinations of host and path, and says so if there are more.

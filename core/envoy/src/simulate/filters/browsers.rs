@@ -27,7 +27,7 @@ pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
     match (allowed, policy.forwards) {
         (true, _) => Verdict::Answers(Answer {
             status: 200,
-            why: format!("it is a CORS preflight request from {origin}, which is allowed"),
+            why: format!("it is a CORS preflight request from {origin}, which is an allowed origin{}", not_allowed(&policy.answer, stage)),
             as_it_is: true,
             headers: cors_headers(&policy.answer, origin),
             ..Answer::default()
@@ -36,6 +36,31 @@ pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
             answers(format!("it is a CORS preflight request from {origin}, which is not allowed: the response has no CORS headers"))
         }
         (false, _) => Verdict::passes(format!("passes the preflight request on: {origin} is not an allowed origin")),
+    }
+}
+
+/// Methods that a browser sends without permission.
+const SIMPLE_METHODS: [&str; 3] = ["GET", "HEAD", "POST"];
+
+/// Says what the answer to a preflight request does not allow, so that the browser does not send the request itself (Fetch Standard, CORS-preflight
+/// fetch). Header names that browsers always send never appear in the request for permission.
+fn not_allowed(answer: &CorsAnswer<'_>, stage: &Stage<'_, '_>) -> String {
+    let has_credentials = answer.credentials == Some(true);
+    let lists = |list: &str, wanted: &str, is_case_sensitive: bool| {
+        list.split(',')
+            .map(str::trim)
+            .any(|item| item == "*" && !has_credentials || item == wanted || !is_case_sensitive && item.eq_ignore_ascii_case(wanted))
+    };
+    let method = stage.header("access-control-request-method").unwrap_or_default();
+    let mut missing: Vec<String> = Vec::new();
+    if !SIMPLE_METHODS.contains(&method) && !lists(answer.methods, method, true) {
+        missing.push(format!("the method {method}"));
+    }
+    let headers = stage.header("access-control-request-headers").unwrap_or_default().split(',').map(str::trim);
+    missing.extend(headers.filter(|name| !name.is_empty() && !lists(answer.headers, name, false)).map(|name| format!("the header {name}")));
+    match missing.is_empty() {
+        true => String::new(),
+        false => format!("; the answer does not allow {}, so a browser does not send the request", missing.join(" and ")),
     }
 }
 

@@ -2,6 +2,12 @@
 //!
 //! Does not report refusals; see `findings`.
 
+mod credentials;
+mod preflights;
+mod shared_ports;
+
+pub(crate) use shared_ports::shared_ports;
+
 use super::cluster::{Admitted, Name};
 use super::codes;
 use super::context::{ADDRESSING, RouteContext, RouteKind, Translator};
@@ -46,6 +52,9 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
         replaced_protection(t, policy, sink);
         login(t, policy, sink);
         broken_keys(policy, sink);
+        credentials::broken_users(t, policy, sink);
+        credentials::bearer_keys(t, policy, sink);
+        preflights::lost(t, policy, sink);
     }
     for policy in t.resources.backend_tls_policies.iter().copied() {
         tls_targets(t, policy, sink);
@@ -60,6 +69,7 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
         first_attempt(policy, sink);
         source_ranges(policy, sink);
         empty_rules(t, policy, sink);
+        lost_limit(t, policy, sink);
     }
 }
 
@@ -124,22 +134,47 @@ fn policy_of_listener<'a>(t: &Translator<'a>, gateway: &Name, listener: &str) ->
     all().find(|policy| is_for(policy, Some(listener))).or_else(|| all().find(|policy| is_for(policy, None)))
 }
 
-/// Reports an empty list of rules that should remove the rules of a wider policy. The merge leaves out empty lists (`api/v1alpha1/ratelimit_types.go`,
-/// `omitempty`), so the rules remain.
+/// Reports an empty list of rules that should remove the rules of a wider policy. Envoy Gateway merges what it makes of both policies: a list
+/// without rules for some clients is left out, so those of the wider policy remain (`internal/gatewayapi/backendtrafficpolicy.go`, `internal/ir`).
+/// The limit for all clients is replaced.
 fn empty_rules(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
-    let rules = |policy: &Admitted<'_>| policy.spec().at("rateLimit.local.rules").has_items();
     let own = policy.spec().at("rateLimit.local.rules");
     if !own.exists() || own.has_items() {
         return;
     }
-    let wider = t.in_force.wider(policy.id());
+    let for_some = |policy: &'_ Admitted<'_>| {
+        policy.spec().at("rateLimit.local.rules").items().find(|rule| rule.field("clientSelectors").has_items()).map(key_place)
+    };
     let by_id = |id| t.resources.backend_traffic_policies.iter().copied().find(|wide| wide.id() == id);
-    let Some(wide) = wider.filter_map(by_id).find(|wide| rules(wide)) else { return };
-    let message =
-        format!("an empty list does not remove the rules of `{}`: this policy is merged into it, and its rules still limit requests", wide.name());
+    let mut wider = t.in_force.wider(policy.id()).filter_map(by_id);
+    let Some((wide, remains)) = wider.find_map(|wide| Some((wide, for_some(wide)?))) else { return };
+    let message = format!(
+        "an empty list does not remove the rules of `{}` with `clientSelectors`: this policy is merged into it, and they still limit requests",
+        wide.name()
+    );
     let help = "remove `mergeType`, and repeat here what should remain of the wider policy";
     let found = finding(&base_codes::FIELD_WITHOUT_EFFECT, message, policy, key_place(own)).help(help);
-    sink.report(found.related(key_place(wide.spec().at("rateLimit.local.rules")), "these rules remain"));
+    sink.report(found.related(remains, "this rule remains"));
+}
+
+/// Reports rules for some clients in a policy that is merged into a wider one with a limit for all clients. What Envoy Gateway makes of the rules
+/// always has a limit for all clients, here none, and it replaces the wider one (`internal/ir`, `LocalRateLimit.Default`).
+fn lost_limit(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+    let own = policy.spec().at("rateLimit.local.rules");
+    let is_for_all = |rule: &Cursor<'_>| !rule.field("clientSelectors").has_items();
+    if !own.has_items() || own.items().any(|rule| is_for_all(&rule)) {
+        return;
+    }
+    let by_id = |id| t.resources.backend_traffic_policies.iter().copied().find(|wide| wide.id() == id);
+    let for_all =
+        |wide: &'_ Admitted<'_>| wide.spec().at("rateLimit.local.rules").items().find(is_for_all).map(|rule| key_place(rule.field("limit")));
+    let mut wider = t.in_force.wider(policy.id()).filter_map(by_id);
+    let Some((wide, lost)) = wider.find_map(|wide| Some((wide, for_all(wide)?))) else { return };
+    let message =
+        format!("the limit of `{}` for all requests no longer applies: these rules replace it, and none of them is for all requests", wide.name());
+    let found =
+        finding(&codes::PROTECTION_REPLACED, message, policy, key_place(own)).help("repeat the limit here, as a rule without `clientSelectors`");
+    sink.report(found.related(lost, "the limit that is lost"));
 }
 
 /// Reports a policy of a route that replaces a wider policy, so that the wider policy's protection is lost.
@@ -433,6 +468,12 @@ fn failed_patch(object: &Admitted<'_>, patch: &Tree, error: &str, resources: &Re
     let found = |message: String, at: &Tree| finding(&codes::PATCH_FAILED, message, object, place(at));
     let lists = [&resources.listeners, &resources.routes, &resources.clusters, &resources.endpoints, &resources.secrets];
     let is_named = |of: &&Tree| of.get("name").is(name) || of.get("cluster_name").is(name);
+    let expression = patch.at(&["operation", "jsonPath"]);
+    if error.starts_with(NOTHING_SELECTED) {
+        let message = format!("the jsonPath selects nothing in {short} `{name}`: the patch is not applied");
+        return found(message, expression)
+            .help("select a field that exists; to add a field, select the object around it, and name the field in `path`");
+    }
     let Some(mut at) = lists.into_iter().flatten().find(is_named).filter(|_| !path.text().is_empty()) else {
         return found(format!("this patch is not applied: {error}"), patch.get("operation"));
     };
@@ -467,6 +508,9 @@ fn failed_patch(object: &Admitted<'_>, patch: &Tree, error: &str, resources: &Re
     }
     found(format!("this patch is not applied: {error}"), patch.get("operation"))
 }
+
+/// The begin of the controller's message about a JSONPath that selects nothing.
+const NOTHING_SELECTED: &str = "no jsonPointers were found";
 
 /// Reports patches of resources that do not exist, and patches of the same policy that apply.
 pub(crate) fn patches(object: &Admitted<'_>, policy: &PatchPolicy, outcome: &Outcome, resources: &Resources, sink: &mut Findings) {
