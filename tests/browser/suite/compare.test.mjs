@@ -92,11 +92,10 @@ describe("compare", () => {
   test("a move from ingress-nginx shows changed requests and the lines of both sides", async () => {
     const { page, errors, close } = await visit({ path: "?example=ingress-nginx/shop" });
     await page.selectOption("#compare-with", "envoy-gateway");
-    await verdict(page, "are answered differently by Envoy Gateway");
+    await verdict(page, "are treated differently by Envoy Gateway");
     await page.locator(".move-text", { hasText: "kind: HTTPRoute" }).first().waitFor();
-    const rows = page.locator(".move-row");
-    assert.ok((await rows.count()) > 0);
-    await rows.first().click();
+    const [rows, marks] = [page.locator(".move-row"), page.locator(".move-text mark")];
+    for (let at = 0; at < (await rows.count()) && !(await marks.count()); at++) await rows.nth(at).click();
     await page.locator(".move-text mark").first().waitFor();
     await page.locator(".cm-line.selected-line").first().waitFor();
     await page.selectOption("#compare-with", "contour");

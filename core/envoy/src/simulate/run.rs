@@ -445,7 +445,7 @@ impl<'a> Run<'_, 'a> {
                 .into_iter()
                 .find_map(|index| Some((index, routes.routes.get(index).filter(|route| is_match(route))?)));
             if let Some((index, route)) = found {
-                self.place(&format!("wider {}", self.out.wider.len()), format!("{}/virtual_hosts/{at}/routes/{index}", table.pointer));
+                self.place(format!("wider {}", self.out.wider.len()), format!("{}/virtual_hosts/{at}/routes/{index}", table.pointer));
                 self.out.wider.push(WiderRoute { domain, route: reference(index, route) });
             }
         }

@@ -19,8 +19,8 @@ pub fn Moved(app: App, moved: Migration, to: NewController) -> impl IntoView {
     let differ = compared - same.min(compared);
     let verdict = match (compared, differ) {
         (0, _) => "No request was tried.".to_string(),
-        (_, 0) => format!("All {compared} requests that were tried get the same answer from {}.", to.label()),
-        _ => format!("{differ} of {compared} requests that were tried are answered differently by {}.", to.label()),
+        (_, 0) => format!("All {compared} requests that were tried are treated alike by {}.", to.label()),
+        _ => format!("{differ} of {compared} requests that were tried are treated differently by {}.", to.label()),
     };
     let good = compared > 0 && differ == 0;
     let all: String = files.iter().map(|file| file.text.as_ref()).collect::<Vec<_>>().join("---\n");
@@ -58,7 +58,7 @@ fn OneCause(app: App, cause: CauseGroup, marked: RwSignal<Vec<Span>>) -> impl In
     view! {
         <section class="group changes">
             <h2 class="group-name">{title}" "<span class="count">{count}</span></h2>
-            <p class="notice-line way-note">{words(&why)}" "{words(&fix)}</p>
+            <p class="notice-line way-note">{words(&why)}" "{words(&fix)}"."</p>
             <ul>{rows}</ul>
             {(more > 0).then(|| view! { <p class="empty">{format!("and {more} more")}</p> })}
         </section>
