@@ -40,7 +40,7 @@ pub fn CompareView(app: App) -> impl IntoView {
     };
     let moves = move || {
         let is_nginx = app.engine.compiled.with(|compiled| compiled.read_as.iter().any(|of| of == "ingress-nginx"));
-        let option = |to: NewController| view! { <option value=to.dialect() selected=move || chosen() == to.dialect()>{to.label()}</option> };
+        let option = |to: NewController| view! { <option value=to.dialect() selected=move || chosen() == to.dialect()>{format!("a move to {}", to.label())}</option> };
         is_nginx.then(|| view! { <optgroup label="Move to…">{NewController::ALL.map(option).collect_view()}</optgroup> })
     };
     let tabs = move || {

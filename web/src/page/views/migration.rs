@@ -122,7 +122,7 @@ fn Converted(files: Vec<SourceFile>, marked: RwSignal<Vec<Span>>) -> impl IntoVi
         Effect::new(move |_| {
             if let Some(mark) = mark.get() {
                 let options = web_sys::ScrollIntoViewOptions::new();
-                options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+                options.set_block(web_sys::ScrollLogicalPosition::Center);
                 mark.scroll_into_view_with_scroll_into_view_options(&options);
             }
         });
