@@ -5,7 +5,8 @@
 //! `diff` reports must occur.
 //!
 //! `CHANCERY_ENVOY` names the program and `CHANCERY_CORPUS` the corpora; `CHANCERY_MIGRATE=N` tries N cases (`cargo xtask test migrate`). Without
-//! them the suite sends nothing.
+//! them the suite sends nothing. `CHANCERY_MIGRATE_RESULTS` may name a folder with the results of another conversion, one `CASE.yaml` for each case;
+//! other cases are left out.
 //!
 //! Does not send requests whose answer depends on more than one request, on the authentication service, or on services that fail.
 
@@ -164,16 +165,17 @@ struct Sides {
 }
 
 impl Sides {
-    /// Compiles a case, converts it, and compiles the result with the objects of the cluster.
-    fn of(input: &str, flags: &str) -> Option<Self> {
+    /// Compiles a case and its conversion with the objects of the cluster. Converts the case itself if `converted` is not given.
+    fn of(input: &str, flags: &str, converted: Option<String>) -> Option<Self> {
         let given = |name: &str, text: &str| Input { name: name.into(), text: text.into() };
         let before =
             Work::new(&Inputs::from(vec![given("input.yaml", input)]), &options(&format!("dialect=ingress-nginx missing=error {flags}")).ok()?);
-        let converted = ingress_nginx_to_gateway(&before.compilation, Target::EnvoyGateway);
-        if converted.objects.is_empty() || before.compilation.nginxes().next().is_none() {
+        before.compilation.nginxes().next()?;
+        let converted = converted.unwrap_or_else(|| ingress_nginx_to_gateway(&before.compilation, Target::EnvoyGateway).yaml());
+        if converted.is_empty() {
             return None;
         }
-        let inputs = Inputs::from(vec![given("input.yaml", input), given("converted.yaml", &converted.yaml())]);
+        let inputs = Inputs::from(vec![given("input.yaml", input), given("converted.yaml", &converted)]);
         let after = Work::new(&inputs, &options("dialect=envoy-gateway missing=error").ok()?);
         after.compilation.gateways().next()?;
         Some(Self { before, after })
@@ -188,9 +190,10 @@ struct Rigged {
     tls: BTreeSet<String>,
 }
 
-/// Prepares the configuration. Requests name their client and scheme in forwarded headers, which Envoy trusts here.
+/// Prepares the configuration of the only gateway. Requests name their client and scheme in forwarded headers, which Envoy trusts here.
 fn rigged(compilation: &Compilation) -> Option<(EnvoyConfig, Rigged)> {
-    let ir = compilation.gateways().next()?.ir;
+    let mut gateways = compilation.gateways();
+    let (ir, None) = (gateways.next()?.ir, gateways.next()) else { return None };
     let whole = chancery_core::backend::envoy::v3::bootstrap(ir, &chancery_core::backend::envoy::Options::default());
     let config = EnvoyConfig::of_bootstrap(whole.clone());
     let mut prepared = whole;
@@ -308,7 +311,13 @@ fn is_reported(before: &GatewayAnswer, after: &GatewayAnswer) -> bool {
 fn try_one(program: &OsString, name: &str, case: &Path, tally: &mut Tally) {
     let read = |file: &str| fs::read_to_string(case.join(file)).ok();
     let (Some(input), Some(flags), Some(requests)) = (read("input.yaml"), read("options.json"), read("want/requests.json")) else { return };
-    let Some(sides) = Sides::of(&input, &flags_of(&flags)) else {
+    let results = env::var_os("CHANCERY_MIGRATE_RESULTS").map(|folder| Path::new(&folder).join(format!("{name}.yaml")));
+    let converted = results.as_ref().map(fs::read_to_string);
+    if let Some(Err(_)) = converted {
+        tally.left_out += 1;
+        return;
+    }
+    let Some(sides) = Sides::of(&input, &flags_of(&flags), converted.and_then(Result::ok)) else {
         tally.left_out += 1;
         return;
     };
