@@ -2,7 +2,7 @@
 //!
 //! Does not decide how Envoy Gateway uses the objects; see `load` and `translate`.
 
-use super::kinds::{self, Kind};
+use super::kinds::{self, CONTROLLER_FILE, Kind};
 use super::{Options, versions};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -118,6 +118,7 @@ impl<'a> Cluster<'a> {
             } else if let Some(kind) = kinds::find(&object.key.group, &object.key.kind) {
                 known.push((kind, object));
             } else if super::settings::is_file(object) {
+                unknown_settings(object, sink);
                 ledger.emitted(object.id, "the controller's configuration");
             } else {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Envoy Gateway does not read this kind".into()));
@@ -166,6 +167,17 @@ impl<'a> Cluster<'a> {
 }
 
 /// Returns the object as the API server stores it, and its verdict. Unknown fields are dropped with a warning.
+/// Reports fields of the controller's configuration file that it does not have; it ignores them (Envoy Gateway `internal/envoygateway/config`).
+fn unknown_settings(object: &Object, sink: &mut Findings) {
+    let mut report = Report::new("EnvoyGateway", object, sink);
+    let rules = Tidy { unknown: true, nulls: false, defaults: false };
+    tidy(&object.root, &CONTROLLER_FILE, rules, &Path::root(""), &mut |path, change| {
+        if let Change::Unknown(entry, members) = change {
+            report.unknown_field(&path.key(&entry.key), (&entry.key, &entry.value), members, None, false, || None);
+        }
+    });
+}
+
 fn admit(kind: Kind, object: &Object, options: &Options, memo: &Memo, sink: &mut Findings) -> (Option<Arc<Node>>, Verdict) {
     let mut verdict =
         Verdict { object: object.id, key: object.key.clone(), api_version: Str::new(&object.api_version), errors: Vec::new(), unknown: Vec::new() };

@@ -110,7 +110,7 @@ impl Settings {
             on_host: is_custom && infrastructure.is("Host"),
             infra_is_remote: is_custom && infrastructure.is("Remote"),
             per_resource_system_ca: has(enabled, "PerResourceSystemCASecret") && !has(disabled, "PerResourceSystemCASecret"),
-            topology_injector: !kubernetes.at(&["topologyInjector", "disabled"]).bool(),
+            topology_injector: !kubernetes.at(&["proxyTopologyInjector", "disabled"]).bool(),
             watch: match watch.get("type").text() {
                 "Namespaces" => Watch::Namespaces(watch.get("namespaces").items().iter().map(Tree::str).collect()),
                 "NamespaceSelector" => Watch::Selector(watch.get("namespaceSelector").clone()),

@@ -3,6 +3,7 @@
 //! Envoy Gateway 1.9.0 with Gateway API 1.6.1: names, limits, patterns, defaults and rules are those of the CRDs. Does not say what they mean; see
 //! `translate` and `policy`.
 
+mod controller_file;
 mod generated;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use chancery_base::schema::{ANY, INTEGER, KnownKind, ListedKind, Literal, STRING
 use chancery_kubernetes::custom;
 use chancery_kubernetes::kind::{self, Version};
 use chancery_kubernetes::kinds as kubernetes;
+pub(crate) use controller_file::CONTROLLER_FILE;
 use generated::{
     backend, backend_tls_policy, backend_traffic_policy, client_traffic_policy, envoy_extension_policy, envoy_patch_policy, envoy_proxy, gateway,
     gateway_class, grpc_route, http_route, http_route_filter, listener_set, reference_grant, security_policy, shared, tls_route,

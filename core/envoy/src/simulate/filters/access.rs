@@ -109,11 +109,16 @@ fn sent_headers(of: &ExtAuthz, stage: &Stage<'_, '_>) -> Option<String> {
     };
     let patterns = if has_patterns { "those that match the filter's patterns" } else { "" };
     let parts: Vec<&str> = [names.as_str(), patterns].into_iter().filter(|part| !part.is_empty()).collect();
-    let mut sent = match allowed {
+    let asked = http.map(|service| {
+        let path = &stage.prepared.path;
+        format!("the service is asked for {}{path} with the host {}; ", service.path_prefix, stage.prepared.authority)
+    });
+    let mut sent = asked.unwrap_or_default();
+    sent.push_str(&match allowed {
         None if http.is_none() => "the service gets all headers except for those that the filter excludes".to_owned(),
         _ if parts.is_empty() => "the service gets no headers".to_owned(),
         _ => format!("of the headers, the service gets only {}", parts.join(" and ")),
-    };
+    });
     let of_request = stage.request.headers.iter().map(|(name, _)| name.to_ascii_lowercase());
     let withheld: BTreeSet<String> = of_request.filter(|name| !name.starts_with(':') && !is_sent(name)).collect();
     if !withheld.is_empty() {

@@ -71,6 +71,18 @@ fn decision_of_service_is_a_condition() {
     }
 }
 
+#[test]
+fn service_over_http_gets_few_headers() {
+    let auth = "apiVersion: getambassador.io/v3alpha1\nkind: AuthService\nmetadata: {name: auth}\nspec: {auth_service: auth, path_prefix: /check}\n";
+    let mut request = get("http://example.com/shop/");
+    request.add_header("cookie", "a=b");
+    request.add_header("x-tenant", "one");
+    let simulation = ask("ambassador", &format!("{LISTENER}{auth}"), &request);
+    let sent = simulation.conditions.first().and_then(|of| of.sent.as_deref()).unwrap_or_default();
+    assert!(sent.starts_with("the service is asked for /check/shop/ with the host example.com; of the headers, the service gets only "), "{sent}");
+    assert!(sent.ends_with("; of this request it does not get `x-tenant`"), "cookies are always sent: {sent}");
+}
+
 const PROXY: &str = "
 apiVersion: v1
 kind: Service
