@@ -57,6 +57,11 @@ pub fn replay(file: &Path, args: &RouteArgs, deployment: &Deployment, style: &St
 /// Returns a report as human-readable text.
 pub fn human(report: &NginxReport, request: &Request, style: &Style) -> String {
     let mut out = head(request, &report.verdict, style);
+    if let Some(refused) = &report.refused {
+        let place = refused.origin.as_ref().and_then(|origin| origin.span.as_ref()).map(|span| format!("{}:{}", span.file, span.line));
+        let _ = writeln!(out, "{}", style.dim(plain(&place.map(|place| format!("  at {place}")).unwrap_or_default())));
+        let _ = writeln!(out, "\nWithout that, nginx would do this:");
+    }
     for step in &report.way {
         let place = report.origins.iter().find(|origin| origin.of == step.what && origin.pointer == step.name);
         let span = place.and_then(|origin| origin.origin.span.as_ref());

@@ -93,8 +93,8 @@ pub use mesh::{MeshDestination, mesh_destinations};
 pub use name_completion::complete;
 pub use navigation::{NamePlace, Named, Names, PartKind};
 pub use nginx::{
-    CanaryView, NginxReport, SeenView, WayStep, describe_nginx_ending, nginx_ending, nginx_matching_rows, nginx_routes, nginx_sample_request,
-    nginx_story_path, route_nginx,
+    CanaryView, NginxReport, RefusedView, SeenView, WayStep, describe_nginx_ending, nginx_ending, nginx_matching_rows, nginx_routes,
+    nginx_sample_request, nginx_story_path, route_nginx,
 };
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};

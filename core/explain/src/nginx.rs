@@ -22,6 +22,9 @@ pub struct NginxReport {
     /// The result in one sentence, if it was computed.
     #[serde(skip_serializing_if = "RequestVerdict::is_empty")]
     pub verdict: RequestVerdict,
+    /// The reason for nginx to refuse this configuration. Then the previous one answers the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedView>,
     /// How the request ends, in the terms that all gateways share.
     pub outcome: Outcome,
     /// The status; 0 without a response.
@@ -51,6 +54,14 @@ pub struct NginxReport {
     pub notes: Vec<String>,
     /// The origins of the parts.
     pub origins: Vec<OriginOf>,
+}
+
+/// The reason for nginx to refuse the whole configuration.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RefusedView {
+    pub why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<OriginView>,
 }
 
 /// A canary and its share of requests.
@@ -138,7 +149,12 @@ pub(crate) fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Resp
         let origin = OriginView::of(step.origin?, of.named.of, positions);
         Some(OriginOf { of: step.what.into(), pointer: step.name.clone(), around: false, origin })
     });
+    let refused = of.nginx.refused.as_ref().map(|refused| RefusedView {
+        why: refused.value.to_string(),
+        origin: refused.origin.map(|origin| OriginView::of(origin, of.named.of, positions)),
+    });
     NginxReport {
+        refused,
         verdict: RequestVerdict::default(),
         outcome: ending::outcome(&response),
         origins: origins.collect(),

@@ -168,7 +168,8 @@ impl RequestReport {
             Self::Nginx(_) => "nginx",
         };
         let now = self.verdict().sentence.clone();
-        let holds = ending == saved.expected;
+        let is_refused = matches!(self, Self::Nginx(report) if report.refused.is_some());
+        let holds = ending == saved.expected && !is_refused;
         Verdict { holds, expected: if holds { now.clone() } else { saved.expected.summary_at(server) }, now, ending: Some(ending) }
     }
 }
@@ -308,7 +309,11 @@ fn nginx_verdict(report: &NginxReport, names: &Graph) -> RequestVerdict {
         }
         _ => describe_nginx_ending(report),
     };
-    RequestVerdict { sentence, good: is_good(ending.outcome), outcome: ending.outcome, status: ending.status, at: None }
+    let (sentence, good) = match &report.refused {
+        Some(refused) => (format!("nginx refuses this configuration, and the previous one answers: {}", refused.why), false),
+        None => (sentence, is_good(ending.outcome)),
+    };
+    RequestVerdict { sentence, good, outcome: ending.outcome, status: ending.status, at: None }
 }
 
 /// Simulates a saved request and compares the result. A request that cannot be read fails.

@@ -38,7 +38,8 @@ use chancery_base::compilation::{Answers, Claim, Dialect, Draft, Gateway, Gatewa
 use chancery_base::diagnostic::Findings;
 use chancery_base::executor::Executor;
 use chancery_base::read::ReadOptions;
-use chancery_base::resource::Objects;
+use chancery_base::resource::{Objects, Sourced};
+use chancery_text::Str;
 use cluster::Cluster;
 use source::Source;
 
@@ -90,8 +91,11 @@ fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, ledger
     let cluster = Cluster::apply(objects, executor, ledger, sink);
     let read = config_map::read(&cluster, options);
     let source = Source::new(objects, &cluster, options, &read.globals);
-    let built = build::build(&cluster, options, &read, &source.counted);
+    let mut built = build::build(&cluster, options, &read, &source.counted);
+    let refusals = checks::refused::refusals(&built.nginx);
+    built.nginx.refused = refusals.first().map(|refusal| Sourced::new(Str::new(&refusal.why), refusal.origin));
     accounts::write(&cluster, options, &read, &source, &built, ledger);
-    checks::run(&checks::Checked { objects, cluster: &cluster, options, read: &read, source: &source, built: &built }, sink);
+    let checked = checks::Checked { objects, cluster: &cluster, options, read: &read, source: &source, built: &built, refusals: &refusals };
+    checks::run(&checked, sink);
     Stages::new(&cluster, Arc::new(built.nginx), source, built.notices, read.unused)
 }

@@ -110,3 +110,66 @@ fn a_redirect_has_no_upstream() {
     assert_eq!((response.status, response.location.as_deref()), (301, Some("https://example.net")));
     assert!(response.seen.is_none());
 }
+
+const SNIPPETS: &str = "\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ingress-nginx-controller, namespace: ingress-nginx}
+data: {allow-snippet-annotations: 'true', annotations-risk-level: Critical
+";
+
+/// The messages of a code, each with its help.
+fn messages(of: &Outcome, code: &str) -> Vec<String> {
+    let found = of.findings.iter().filter(|finding| finding.code.name == code);
+    found.map(|finding| alloc::format!("{} ({})", finding.message, finding.help.as_deref().unwrap_or_default())).collect()
+}
+
+/// The refusals of a configuration with a snippet, and with these keys of the ConfigMap.
+fn refusals(snippet: &str, keys: &str) -> Vec<String> {
+    let ingress = ingress(&alloc::format!("nginx.ingress.kubernetes.io/configuration-snippet: '{snippet}'"), "/", "Prefix");
+    messages(&run(&alloc::format!("{ingress}{SNIPPETS}{keys}}}\n"), &[]), "nginx-refuses")
+}
+
+#[test]
+fn repeated_directive_of_snippet_is_refused() {
+    let found = refusals("proxy_http_version 1.1;", "");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("`configuration-snippet` repeats `proxy_http_version`, which the controller writes"), "{found:?}");
+    assert!(found[0].contains("annotation `nginx.ingress.kubernetes.io/proxy-http-version`"), "{found:?}");
+    for snippet in ["gzip off; gzip on;", "proxy_cookie_path / /x;", "if ($a) { limit_rate 1k; limit_rate 2k; }", "proxy_pass http://a;"] {
+        assert_eq!(refusals(snippet, "").len(), 1, "{snippet}");
+    }
+}
+
+#[test]
+fn accepted_snippets_are_not_refused() {
+    for snippet in [
+        "proxy_set_header Upgrade $http_upgrade; proxy_set_header A b;",
+        "proxy_next_upstream error; add_header A b; more_set_headers \"A: b\"; rewrite /a /b break; set $a b;",
+        "gzip off; if ($a) { gzip on; }",
+        "proxy_hide_header A; proxy_ignore_headers X-Accel-Expires; error_page 404 /a;",
+    ] {
+        let found = refusals(snippet, "");
+        assert!(found.is_empty(), "{snippet}: {found:?}");
+    }
+}
+
+#[test]
+fn snippets_of_the_config_map_repeat_directives() {
+    let found = refusals("etag off;", ", location-snippet: 'etag on;'");
+    assert!(
+        matches!(&found[..], [one] if one.starts_with("nginx refuses the whole configuration: `location-snippet` repeats `etag` of")),
+        "{found:?}"
+    );
+    let found = refusals("", ", http-snippet: 'keepalive_timeout 5s; sendfile off;'");
+    assert!(matches!(&found[..], [one] if one.contains("`keepalive_timeout`") && one.contains("key `keep-alive`")), "{found:?}");
+    let found = refusals("", ", server-snippet: 'more_set_headers \"A b'");
+    assert!(matches!(&found[..], [one] if one.contains("`server-snippet` has a syntax error")), "{found:?}");
+}
+
+#[test]
+fn forbidden_snippet_is_not_checked() {
+    let ingress = ingress("nginx.ingress.kubernetes.io/configuration-snippet: 'proxy_http_version 1.1;'", "/", "Prefix");
+    assert!(messages(&run(&ingress, &[]), "nginx-refuses").is_empty());
+}

@@ -11,6 +11,7 @@ pub mod directive;
 pub mod location;
 mod location_template;
 pub mod refusal;
+mod repetition;
 mod shared_directives;
 pub mod simulate;
 pub mod template;

@@ -1,17 +1,18 @@
 //! Finds reasons for nginx to refuse a whole configuration, as far as they can be detected without nginx: invalid server names, invalid regular
-//! expressions, and snippets with syntax errors.
+//! expressions, snippets with syntax errors, and snippets that repeat a directive.
 //!
 //! Does not find two locations with the same name; the dialect, which knows both paths, reports them. Does not know the directives of all modules.
 
 use crate::directive::parse;
 use crate::location::{enforces_regex, pattern, server_name};
+use crate::repetition::{self, Other, Repetition};
 use crate::simulate::pattern::is_valid;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Nginx, Server, Settings};
-use chancery_base::resource::{Origin, Sourced};
+use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_text::Str;
 
 /// A reason for a refusal.
@@ -21,6 +22,10 @@ pub struct Refusal {
     pub why: String,
     /// The origin of the value that causes the refusal.
     pub origin: Option<Origin>,
+    /// The origin of another value that contributes to it, with a description.
+    pub related: Option<(Origin, String)>,
+    /// The directive that a snippet repeats.
+    pub repeats: Option<Str>,
 }
 
 /// Returns all reasons.
@@ -37,6 +42,10 @@ pub fn find(nginx: &Nginx) -> Vec<Refusal> {
         found.locations(server);
         found.snippet("server-snippet", &server.snippet);
     }
+    for key in ["http-snippet", "server-snippet", "location-snippet"] {
+        found.snippet(key, &nginx.globals.text(key));
+    }
+    repetition::find(nginx).into_iter().for_each(|repetition| found.repetition(repetition));
     found.all
 }
 
@@ -49,9 +58,27 @@ struct Found {
 
 impl Found {
     fn add(&mut self, why: String, origin: Option<Origin>) {
-        if self.known.insert((why.clone(), origin)) {
-            self.all.push(Refusal { why, origin });
+        self.add_refusal(Refusal { why, origin, related: None, repeats: None });
+    }
+
+    fn add_refusal(&mut self, refusal: Refusal) {
+        if self.known.insert((refusal.why.clone(), refusal.origin)) {
+            self.all.push(refusal);
         }
+    }
+
+    fn repetition(&mut self, found: Repetition) {
+        let Repetition { snippet, directive, origin, other } = found;
+        let (why, related) = match other {
+            Other::Itself => (format!("`{snippet}` has `{directive}` twice in one block"), None),
+            Other::Snippet(name, at) => (format!("`{snippet}` repeats `{directive}` of `{name}`"), Some((at, "the other snippet".into()))),
+            Other::Controller(at) => {
+                let written = at.filter(|at| at.object() != ObjectId::BUILT_IN);
+                let related = written.map(|at| (at, format!("the controller writes `{directive}` with this value")));
+                (format!("`{snippet}` repeats `{directive}`, which the controller writes in the same block"), related)
+            }
+        };
+        self.add_refusal(Refusal { why, origin: Some(origin), related, repeats: Some(directive) });
     }
 
     fn names(&mut self, server: &Server) {

@@ -2,10 +2,11 @@
 
 use super::{describe_nginx_ending, nginx_matching_rows, nginx_routes, route_nginx};
 use crate::why_not;
+use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, Options, for_interactive_use};
 use chancery_base::resource::Inputs;
-use chancery_compile::compile;
+use chancery_compile::{EmittedByGateway, compile};
 use chancery_envoy::simulate::{Outcome, Request};
 
 const TEXT: &str = "apiVersion: networking.k8s.io/v1
@@ -74,4 +75,23 @@ fn larger_body_than_location_accepts_is_refused() {
     // The default limit is 1 MiB.
     assert_eq!(answer("1048576"), (Outcome::Forward, 200));
     assert_eq!(answer("1048577"), (Outcome::DirectResponse, 413));
+}
+
+#[test]
+fn refused_configuration_answers_nothing() {
+    let text = format!("{TEXT}      - {{path: /admin/, pathType: Exact, backend: {{service: {{name: api, port: {{number: 80}}}}}}}}\n");
+    let verdict = |text: &str| {
+        let options = for_interactive_use(Options::of(&chancery_ingress_nginx::DIALECT));
+        let compilation = compile(&Inputs::one("input.yaml", text), &options, crate::testing::ALL);
+        let gateway = crate::RunningGateway::all(&compilation).into_iter().next().expect("an nginx");
+        let request = Request::new("GET", "http://shop.example.com/api/x").expect("a URL");
+        let positions = compilation.positions();
+        let report = gateway.route(&positions, &request, &mut EmittedByGateway::default(), &crate::overview(&compilation, &positions));
+        (report.verdict().good, report.verdict().sentence.clone())
+    };
+    let (good, sentence) =
+        verdict(&text.replace("rewrite-target: /$2", "ssl-redirect: 'true'").replace("/admin/, pathType: Exact", "/admin/, pathType: Prefix"));
+    assert!(!good && sentence.starts_with("nginx refuses this configuration, and the previous one answers: "), "{sentence}");
+    let (good, sentence) = verdict(&text);
+    assert!(good, "{sentence}");
 }

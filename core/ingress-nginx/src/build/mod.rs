@@ -182,6 +182,7 @@ impl Builder<'_> {
             default_certificate: self.default_certificate,
             names: super::names::named_services(self.cluster, self.globals, self.counted),
             passwords,
+            refused: None,
         };
         Built { nginx, notices: self.notices, used: self.used }
     }

@@ -6,7 +6,7 @@ mod canaries;
 mod dropped;
 mod hosts;
 mod paths;
-mod refused;
+pub(crate) mod refused;
 mod settings;
 
 use super::annotations::{Annotations, table};
@@ -18,6 +18,7 @@ use super::source::Source;
 use alloc::string::String;
 use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place};
 use chancery_base::resource::{ObjectId, Objects, Origin};
+use chancery_nginx::refusal::Refusal;
 
 /// What checks look at.
 pub(super) struct Checked<'a> {
@@ -33,6 +34,8 @@ pub(super) struct Checked<'a> {
     pub source: &'a Source,
     /// The configuration that they generate.
     pub built: &'a Built,
+    /// The reasons for nginx to refuse that configuration.
+    pub refusals: &'a [Refusal],
 }
 
 type Check = fn(&Checked<'_>, &mut Findings);

@@ -56,6 +56,8 @@ pub struct Nginx {
     pub names: BTreeMap<Str, Str>,
     /// Files of passwords, by path.
     pub passwords: BTreeMap<Str, Secret<Str>>,
+    /// The first reason for nginx to refuse this configuration, so that the previous one stays.
+    pub refused: Option<Sourced<Str>>,
 }
 
 /// The controller's flags, as far as nginx depends on them.
