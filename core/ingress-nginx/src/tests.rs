@@ -173,3 +173,17 @@ fn forbidden_snippet_is_not_checked() {
     let ingress = ingress("nginx.ingress.kubernetes.io/configuration-snippet: 'proxy_http_version 1.1;'", "/", "Prefix");
     assert!(messages(&run(&ingress, &[]), "nginx-refuses").is_empty());
 }
+
+#[test]
+fn old_prefix_is_reported() {
+    let found = |annotations: &str, flags: &[&str]| messages(&run(&ingress(annotations, "/", "Prefix"), flags), "unknown-annotation");
+    let of = found("ingress.kubernetes.io/ssl-redirect: 'false'", &[]);
+    assert!(matches!(&of[..], [one] if one.ends_with("(write `nginx.ingress.kubernetes.io/ssl-redirect`)")), "{of:?}");
+    let of = found("ingress.kubernetes.io/secure-backends: 'true'", &[]);
+    assert!(matches!(&of[..], [one] if one.ends_with("backend-protocol: HTTPS`)")), "{of:?}");
+    // Google's controller writes it.
+    assert!(found("ingress.kubernetes.io/url-map: k8s-um-1", &[]).is_empty());
+    assert!(found("ingress.kubernetes.io/ssl-redirect: 'false'", &["--annotations-prefix=ingress.kubernetes.io"]).is_empty());
+    let both = "ingress.kubernetes.io/ssl-redirect: 'false', nginx.ingress.kubernetes.io/ssl-redirect: 'false'";
+    assert!(found(both, &[]).is_empty());
+}

@@ -1,13 +1,12 @@
 //! Counts the annotations of ingress-nginx in use, and how well each would be converted.
 
 use super::super::gateway::Target;
-use super::table::{Fidelity, verdict};
+use super::table::{Fidelity, NginxVerdict, verdict};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, Side};
 use chancery_ingress_nginx::Stages;
-use chancery_ingress_nginx::annotations::{CLASS, table};
-use chancery_kubernetes::cursor::Cursor;
+use chancery_ingress_nginx::annotations::table;
 
 /// The annotations of all Ingresses of ingress-nginx.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -36,20 +35,18 @@ pub fn annotation_inventory(compilation: &Compilation, target: Target) -> Option
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let (mut ingresses, mut exact) = (0, 0);
     for counted in &stages.source.counted {
-        let Some(object) = compilation.objects.get(counted.ingress.object) else { continue };
         ingresses += 1;
         let mut is_exact = true;
         let ignored = super::reports::ignored(&counted.ingress);
-        let all = Cursor::new(object.id, &object.root).at("metadata.annotations");
-        for (key, value) in all.entries().filter(|(key, _)| **key != *CLASS) {
-            let Some(annotation) = key.split_once('/').and_then(|(_, name)| table::find(name)) else { continue };
+        for (name, value) in counted.ingress.annotations.own() {
+            let Some(annotation) = table::find(name) else { continue };
             if counted.settings.canary.enabled.value && !annotation.counts_on_canary(false) {
                 continue;
             }
             let Some(found) = verdict(annotation.name) else { continue };
             *counts.entry(found.name).or_default() += 1;
-            let is_idle = super::reports::is_idle(found.name, value.str()) || ignored.contains(&found.name);
-            is_exact &= is_idle || matches!(found.on(target), Fidelity::Exact | Fidelity::Unneeded);
+            let is_idle = super::reports::is_idle(found.name, &value.value) || ignored.contains(&found.name);
+            is_exact &= is_idle || matches!(fidelity(stages, found, target), Fidelity::Exact | Fidelity::Unneeded);
         }
         exact += usize::from(is_exact);
     }
@@ -58,9 +55,14 @@ pub fn annotation_inventory(compilation: &Compilation, target: Target) -> Option
     }
     let used = counts.into_iter().filter_map(|(name, ingresses)| {
         let found = verdict(name)?;
-        Some(AnnotationUse { name: found.name, ingresses, fidelity: found.on(target), words: found.words })
+        Some(AnnotationUse { name: found.name, ingresses, fidelity: fidelity(stages, found, target), words: found.words })
     });
     let mut annotations: Vec<AnnotationUse> = used.collect();
     annotations.sort_by(|a, b| b.ingresses.cmp(&a.ingresses).then(a.name.cmp(b.name)));
     Some(AnnotationInventory { ingresses, exact, annotations })
+}
+
+/// Returns the result of an annotation, which may depend on the controller's flags.
+fn fidelity(stages: &Stages, of: &NginxVerdict, target: Target) -> Fidelity {
+    if of.name == "ssl-passthrough" && !stages.nginx.ports.has_ssl_passthrough { Fidelity::Unneeded } else { of.on(target) }
 }

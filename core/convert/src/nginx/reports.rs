@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use chancery_base::resource::{Origin, Rule};
 use chancery_ingress_nginx::annotations::{self, read::Fault};
 use chancery_ingress_nginx::ingress::Ingress;
-use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Node;
 
 /// Keys of the ConfigMap that are converted, or that change no answer.
@@ -184,22 +183,20 @@ impl Converter<'_> {
     fn annotations(&mut self) {
         for counted in &self.source.counted {
             let Some(object) = self.objects.get(counted.ingress.object) else { continue };
-            let all = Cursor::new(object.id, &object.root).at("metadata.annotations");
             let is_canary = counted.settings.canary.enabled.value;
             let ignored = ignored(&counted.ingress);
-            for (key, value) in all.entries() {
-                let name = key.split_once('/').filter(|(prefix, _)| *prefix != "kubernetes.io").map_or("", |(_, name)| name);
+            for (name, value) in counted.ingress.annotations.own() {
                 let Some(annotation) = annotations::table::find(name) else { continue };
                 let Some(found) = verdict(annotation.name) else { continue };
                 // nginx ignores the other annotations of a canary.
-                if is_canary && annotation.group != "Canary" || is_idle(annotation.name, value.str()) {
+                if is_canary && annotation.group != "Canary" || is_idle(annotation.name, &value.value) {
                     continue;
                 }
                 if ignored.contains(&annotation.name) {
-                    let written = format!("`{}: {}`", annotation.name, value.str());
+                    let written = format!("`{}: {}`", annotation.name, value.value);
                     let message =
                         format!("{written} is not converted: the value has the wrong form, so ingress-nginx ignores it and its default applies");
-                    self.out.note(&object.key, Some(value.origin()), message);
+                    self.out.note(&object.key, value.origin, message);
                     continue;
                 }
                 let message = match found.on(self.target) {
@@ -207,7 +204,7 @@ impl Converter<'_> {
                     Fidelity::Approximate => format!("`{}` is converted approximately: {}", annotation.name, found.words),
                     Fidelity::Impossible => format!("`{}` is not converted: {}", annotation.name, found.words),
                 };
-                self.out.note(&object.key, Some(value.origin()), message);
+                self.out.note(&object.key, value.origin, message);
             }
         }
         for (ingress, _) in &self.source.unhandled {

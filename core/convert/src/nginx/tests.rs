@@ -1,6 +1,6 @@
 //! Converted Ingresses compile in Envoy Gateway, and requests get the answers of nginx.
 
-use crate::{Conversion, Target, ingress_nginx_to_gateway, migration_proof};
+use crate::{Conversion, Target, annotation_inventory, ingress_nginx_to_gateway, migration_proof};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -183,6 +183,26 @@ fn unconverted_annotations_are_reported() {
     let (_, conversion, _) = converted(&ingress("web", &annotation("proxy-cookie-path", "/a /b"), "/", "web"));
     let notes: Vec<String> = conversion.notes.iter().map(|note| note.message.clone()).collect();
     assert!(notes.iter().any(|note| note.starts_with("`proxy-cookie-path` is not converted: ")), "{notes:?}");
+}
+
+/// The annotations in use, each with its fidelity.
+fn inventory(annotations: &str, flags: &[&str]) -> Vec<(&'static str, &'static str)> {
+    let dialect = &chancery_ingress_nginx::DIALECT;
+    let flags = OptionValue::List(flags.iter().map(|flag| (*flag).into()).collect());
+    let options = Options::of(dialect).with("missing", OptionValue::Text("assume".into())).with("controller-arg", flags).in_dialect(dialect.name);
+    let text = format!("{}{SERVICES}", ingress("web", annotations, "/", "web"));
+    let compilation = compile(&Inputs::one("input.yaml", text), &options, &[dialect]);
+    let found = annotation_inventory(&compilation, Target::EnvoyGateway).expect("an Ingress");
+    found.annotations.iter().map(|used| (used.name, used.fidelity.name())).collect()
+}
+
+#[test]
+fn inventory_counts_annotations_with_the_prefix() {
+    let (other, own) = ("ingress.kubernetes.io/proxy-read-timeout: '9'", annotation("proxy-send-timeout", "9"));
+    let both = format!("{other}, nginx.org/proxy-connect-timeout: '9', {own}");
+    let names = |annotations: &str, flags: &[&str]| inventory(annotations, flags).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    assert_eq!(names(&both, &[]), ["proxy-send-timeout"]);
+    assert_eq!(names(&both, &["--annotations-prefix=ingress.kubernetes.io"]), ["proxy-read-timeout"]);
 }
 
 #[test]

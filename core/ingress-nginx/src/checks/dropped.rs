@@ -20,6 +20,7 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
         denied(checked, ingress, sink);
         ignored(checked, ingress, sink);
         other_prefix(checked, ingress, sink);
+        old_prefix(checked, ingress, sink);
     }
 }
 
@@ -114,5 +115,31 @@ fn other_prefix(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
     for (name, value) in ingress.annotations.all().filter(|(name, _)| name.strip_prefix(usual).is_some_and(|rest| rest.starts_with('/'))) {
         let message = format!("`{name}` is ignored: the controller's prefix is `{}`", checked.options.annotations_prefix);
         sink.report(checked.finding(&common::UNKNOWN_ANNOTATION, message, value.origin));
+    }
+}
+
+/// The prefix of the controller's first releases.
+const OLD_PREFIX: &str = "ingress.kubernetes.io";
+
+/// Annotations that the controller would read with its present prefix. Other controllers own other names with the old prefix.
+fn old_prefix(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
+    let prefix = &checked.options.annotations_prefix;
+    if prefix == OLD_PREFIX {
+        return;
+    }
+    for (key, value) in ingress.annotations.all() {
+        let Some(name) = key.strip_prefix(OLD_PREFIX).and_then(|rest| rest.strip_prefix('/')) else { continue };
+        let (name, new_value) = match name {
+            "secure-backends" if value.value == "true" => ("backend-protocol", ": HTTPS"),
+            name if table::find(name).is_some() => (name, ""),
+            _ => continue,
+        };
+        // The same annotation for an old and for a present release.
+        if ingress.annotations.full(&format!("{prefix}/{name}")).is_some() {
+            continue;
+        }
+        let message = format!("ingress-nginx does not read `{key}`: its annotations have the prefix `{prefix}/`");
+        let finding = checked.finding(&common::UNKNOWN_ANNOTATION, message, value.origin);
+        sink.report(finding.help(format!("write `{prefix}/{name}{new_value}`")));
     }
 }
