@@ -187,3 +187,19 @@ fn old_prefix_is_reported() {
     let both = "ingress.kubernetes.io/ssl-redirect: 'false', nginx.ingress.kubernetes.io/ssl-redirect: 'false'";
     assert!(found(both, &[]).is_empty());
 }
+
+#[test]
+fn ssl_passthrough_needs_flag_and_host() {
+    let text = ingress("nginx.ingress.kubernetes.io/ssl-passthrough: 'true'", "/", "Prefix");
+    let found = |text: &str, flags: &[&str]| messages(&run(text, flags), "field-without-effect");
+    let of = found(&text, &[]);
+    assert!(matches!(&of[..], [one] if one.contains("without the controller's flag")), "{of:?}");
+    assert!(found(&text, &["--enable-ssl-passthrough"]).is_empty());
+    let hostless = text.replace("- host: shop.example.com\n    http", "- http");
+    assert_ne!(hostless, text);
+    for flags in [&[][..], &["--enable-ssl-passthrough"]] {
+        let of = found(&hostless, flags);
+        assert!(matches!(&of[..], [one] if one.contains("no rule has a `host`")), "{of:?}");
+    }
+    assert!(found(&ingress("nginx.ingress.kubernetes.io/ssl-passthrough: 'false'", "/", "Prefix"), &[]).is_empty());
+}

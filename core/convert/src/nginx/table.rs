@@ -195,7 +195,7 @@ verdicts! {
     "session-cookie-samesite" E I "An attribute of the cookie";
     "session-cookie-secure" I I "Envoy writes no attribute Secure";
     "ssl-ciphers" A I "`tls.ciphers` of a ClientTrafficPolicy, for the suites that Envoy knows";
-    "ssl-passthrough" E E "TLSRoute";
+    "ssl-passthrough" E E "TLSRoute; without the controller's flag `--enable-ssl-passthrough` it has no effect, and is not converted";
     "ssl-prefer-server-ciphers" N N "Envoy's order applies";
     "ssl-redirect" A A "A route with RequestRedirect on the listener without TLS; nginx cuts the slash at the end of the path";
     "stream-snippet" I I "nginx directives have no counterpart";

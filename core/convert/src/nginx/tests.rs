@@ -206,6 +206,13 @@ fn inventory_counts_annotations_with_the_prefix() {
 }
 
 #[test]
+fn fidelity_of_passthrough_depends_on_flag() {
+    let of = |flags: &[&str]| inventory(&annotation("ssl-passthrough", "true"), flags);
+    assert_eq!(of(&[]), [("ssl-passthrough", "not needed")]);
+    assert_eq!(of(&["--enable-ssl-passthrough"]), [("ssl-passthrough", "exact")]);
+}
+
+#[test]
 fn values_that_nginx_ignores_are_reported_as_such() {
     let (_, conversion, _) = converted(&ingress("web", &annotation("proxy-read-timeout", "5s"), "/", "web"));
     let notes: Vec<String> = conversion.notes.iter().map(|note| note.message.clone()).filter(|note| note.contains("proxy-read-timeout")).collect();

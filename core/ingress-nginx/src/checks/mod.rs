@@ -5,6 +5,7 @@
 mod canaries;
 mod dropped;
 mod hosts;
+mod passthrough;
 mod paths;
 pub(crate) mod refused;
 mod settings;
@@ -41,7 +42,8 @@ pub(super) struct Checked<'a> {
 type Check = fn(&Checked<'_>, &mut Findings);
 
 /// The checks, in the order in which findings are reported.
-const CHECKS: &[Check] = &[dropped::check, settings::check, refused::check, hosts::check, paths::check, canaries::check];
+const CHECKS: &[Check] =
+    &[dropped::check, settings::check, refused::check, hosts::check, passthrough::check, paths::check, clients::check, canaries::check];
 
 /// Runs all of them.
 pub(super) fn run(checked: &Checked<'_>, sink: &mut Findings) {
