@@ -203,3 +203,20 @@ fn ssl_passthrough_needs_flag_and_host() {
     }
     assert!(found(&ingress("nginx.ingress.kubernetes.io/ssl-passthrough: 'false'", "/", "Prefix"), &[]).is_empty());
 }
+
+#[test]
+fn last_ingress_sets_the_cookie() {
+    let cookie = |path: &str| {
+        let annotations = "nginx.ingress.kubernetes.io/affinity: cookie, nginx.ingress.kubernetes.io/session-cookie-path: ";
+        ingress(&alloc::format!("{annotations}{path}"), path, "Prefix")
+            .replace("name: web, namespace: shop, ann", &alloc::format!("name: a{}, namespace: shop, ann", path.len()))
+    };
+    let both = |first: &str, second: &str| alloc::format!("{}---\n{}", cookie(first), cookie(second).replace(CLASS, ""));
+    let found = messages(&run(&both("/a", "/a/b"), &[]), "field-without-effect");
+    let expected = "`session-cookie-path` has no effect: the cookie belongs to the Service shop/web, and the Ingress shop/a4 sets `/a/b`";
+    assert!(matches!(&found[..], [one] if one.starts_with(expected)), "{found:?}");
+    let other_service = both("/a", "/a/b").replacen("service: {name: web", "service: {name: other", 1);
+    assert!(messages(&run(&other_service, &[]), "field-without-effect").is_empty());
+    let same = both("/a", "/a/b").replace("cookie-path: /a/b", "cookie-path: /a");
+    assert!(messages(&run(&same, &[]), "field-without-effect").is_empty());
+}

@@ -3,6 +3,7 @@
 //! Does not change the configuration of nginx.
 
 mod canaries;
+mod clients;
 mod dropped;
 mod hosts;
 mod passthrough;
