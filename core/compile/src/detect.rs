@@ -7,7 +7,7 @@ use chancery_base::compilation::{Claim, Dialect, Options};
 use chancery_base::diagnostic::{Diagnostic, Place, codes};
 use chancery_base::read::{self, DocumentCache, ReadOptions};
 use chancery_base::resource::{Inputs, Object, Objects, ResourceKey, makes_secret, nearest};
-use chancery_text::series;
+use chancery_text::{Node, series};
 use core::ops::Range;
 use memchr::memmem::{self, Finder};
 
@@ -60,7 +60,7 @@ impl Detection {
 /// Detects the dialects of an input.
 ///
 /// A claim of one dialect selects that dialect, and an input may have several. Without such a claim, a shared claim selects the first dialect that
-/// has it; without a shared claim, the first dialect of the list is assumed.
+/// has it; without a shared claim, the first dialect of the list is assumed. The class of an Ingress outweighs its annotations.
 pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
     detect_with(inputs, dialects, &mut ClaimMemory::default())
 }
@@ -68,9 +68,53 @@ pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
 /// Like [`detect`], with the results of earlier compiles for the same dialects.
 pub(super) fn detect_with(inputs: &Inputs, dialects: &[&'static Dialect], memory: &mut ClaimMemory) -> Detection {
     let found = recognise_with(inputs, dialects.iter().map(|dialect| dialect.claims), memory);
-    let found: Vec<_> = found.into_iter().filter_map(|(at, claim)| Some((*dialects.get(at)?, claim))).collect();
+    let mut found: Vec<_> = found.into_iter().filter_map(|(at, claim)| Some((*dialects.get(at)?, claim))).collect();
+    remove_outweighed(inputs, &mut found);
     let assumed = dialects.first().copied().filter(|_| found.is_empty());
     Detection { found, assumed }
+}
+
+/// Removes dialects that only annotations of Ingresses name, if the class of each of these Ingresses names the controller of another dialect.
+fn remove_outweighed(inputs: &Inputs, found: &mut Vec<(&'static Dialect, Claim)>) {
+    if found.len() < 2 {
+        return;
+    }
+    let all: Vec<&'static Dialect> = found.iter().map(|(dialect, _)| *dialect).collect();
+    found.retain(|(dialect, claim)| {
+        let Claim::Annotation(prefix) = claim else { return true };
+        let has_word = |text: &str, word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+        let others = || dialect.claims.iter().filter(|other| !other.is_shared() && *other != claim);
+        if others().any(|other| inputs.inputs.iter().any(|input| Search::new(other).is_in(&input.text))) {
+            return true;
+        }
+        let texts = inputs.inputs.iter().filter(|input| has_word(&input.text, prefix) || has_word(&input.text, "IngressClass"));
+        let (objects, _) = read::read(&Inputs::from(texts.cloned().collect::<Vec<_>>()), &ReadOptions::default(), &mut DocumentCache::new());
+        let annotated = objects.iter().filter(|object| annotations(object).any(|(key, _)| key.starts_with(prefix)));
+        let is_outweighed = |object: &Object| class_owner(object, &objects, &all).is_some_and(|owner| owner.name != dialect.name);
+        let mut verdicts = annotated.map(is_outweighed).peekable();
+        verdicts.peek().is_none() || !verdicts.all(|is_outweighed| is_outweighed)
+    });
+}
+
+fn annotations(object: &Object) -> impl Iterator<Item = (&str, &str)> {
+    let all = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
+    all.into_iter().flatten().filter_map(|entry| Some((&*entry.key, entry.value.as_str()?)))
+}
+
+/// Returns the dialect whose controller the class of an Ingress names, directly or by an IngressClass.
+fn class_owner(ingress: &Object, objects: &Objects, dialects: &[&'static Dialect]) -> Option<&'static Dialect> {
+    if *ingress.key.kind != *"Ingress" {
+        return None;
+    }
+    let owner = |is_named: &dyn Fn(&Claim) -> bool| dialects.iter().copied().find(|dialect| dialect.claims.iter().any(is_named));
+    let name = ingress.root.at(&["spec", "ingressClassName"]).and_then(Node::as_str);
+    let is_class = |object: &&Object| *object.key.kind == *"IngressClass" && Some(&*object.key.name) == name;
+    if let Some(class) = objects.iter().find(is_class) {
+        let controller = class.root.at(&["spec", "controller"]).and_then(Node::as_str)?;
+        return owner(&|claim| matches!(claim, Claim::Field("controller", start) if controller.starts_with(start)));
+    }
+    let class = name.or_else(|| annotations(ingress).find(|(key, _)| *key == "kubernetes.io/ingress.class").map(|(_, class)| class))?;
+    owner(&|claim| matches!(claim, Claim::IngressClass(known) if *known == class))
 }
 
 /// The languages of an input, by index in the list, each with its first matching claim. Empty if the input does not identify one.

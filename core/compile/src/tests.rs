@@ -51,6 +51,31 @@ fn an_ingress_goes_by_its_class() {
 }
 
 #[test]
+fn class_outweighs_annotations() {
+    let ingress = |name: &str, class: &str| {
+        let annotations = "annotations: {appgw.ingress.kubernetes.io/ssl-redirect: 'true', a: b}";
+        let spec = format!("spec:\n  ingressClassName: {class}\n");
+        format!("apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: {name}\n  {annotations}\n{spec}---\n")
+    };
+    assert_eq!(of(&[&ingress("a", "contour")]), "contour");
+    assert_eq!(of(&[&ingress("a", "contour"), &ingress("b", "azure-application-gateway")]), "contour, ingress");
+    // The class of the second Ingress is unknown: its controller may be AGIC.
+    assert_eq!(of(&[&ingress("a", "contour"), &ingress("b", "internal")]), "contour, ingress");
+    assert_eq!(of(&[&(ingress("a", "contour") + &ingress("b", "internal"))]), "contour, ingress");
+    assert_eq!(of(&[&ingress("a", "internal")]), "ingress");
+    let class = |controller: &str| {
+        let spec = format!("spec: {{controller: {controller}}}\n");
+        format!("apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {{name: internal}}\n{spec}")
+    };
+    assert_eq!(of(&[&ingress("a", "internal"), &class("projectcontour.io/ingress-controller")]), "contour");
+    assert_eq!(of(&[&ingress("a", "internal"), &class("azure/application-gateway")]), "ingress");
+    let old = ingress("a", "contour").replace("a: b", "kubernetes.io/ingress.class: contour").replace("spec:\n  ingressClassName: contour\n", "");
+    assert_eq!(of(&[&old]), "contour");
+    // A mark in a comment does not name a class.
+    assert_eq!(of(&[&ingress("a", "internal"), "# projectcontour.io/\napiVersion: projectcontour.io/v1\n"]), "contour, ingress");
+}
+
+#[test]
 fn a_class_goes_by_its_controller() {
     let class = |controller: &str| of(&[&format!("apiVersion: networking.k8s.io/v1\nkind: IngressClass\nspec: {{controller: {controller}}}\n")]);
     assert_eq!(class("azure/application-gateway"), "ingress");
