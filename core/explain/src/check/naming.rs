@@ -38,6 +38,10 @@ fn collapsed(whole: &mut Whole<'_>) {
         if endpoints.iter().filter_map(|endpoint| endpoint.value.address.host()).any(|host| is_called(host, &service.key.name)) {
             continue;
         }
+        // The address of a Service of type ExternalName is another name.
+        if endpoints.iter().any(|endpoint| whole.key(endpoint.origin).is_some_and(|owner| *owner == service.key)) {
+            continue;
+        }
         // Percent-encoded text was never a service name.
         let Some(other) = endpoints.first() else { continue };
         let Some(host) = other.value.address.host().filter(|host| !host.contains('%')) else { continue };
