@@ -13,6 +13,7 @@ use crate::{OriginOf, OriginView, Positions, RequestVerdict};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::NginxRef;
+use chancery_base::ir::nginx::Nginx;
 use chancery_envoy::simulate::{Outcome, Protocol, Request};
 use chancery_nginx::simulate::{Request as Asked, Response, Simulator, Version, World, host_name};
 
@@ -98,7 +99,22 @@ pub struct SeenView {
 
 /// Simulates a request, and reports the result with its origins.
 pub fn route_nginx(of: NginxRef<'_>, positions: &Positions<'_>, request: &Request) -> NginxReport {
-    report(of, positions, answer(&Simulator::new(of.nginx), request))
+    let mut report = report(of, positions, answer(&Simulator::new(of.nginx), request));
+    report.notes.extend(redirect_loop(of.nginx, request, &report));
+    report
+}
+
+/// Explains that a client which already uses https at a load balancer is redirected to https forever.
+fn redirect_loop(nginx: &Nginx, request: &Request, report: &NginxReport) -> Option<String> {
+    let scheme = request.headers.first("x-forwarded-proto")?;
+    let to = report.location.as_ref()?.strip_prefix("https://")?;
+    let is_same_host = to.split(['/', ':', '?']).next() == request.authority.split(':').next();
+    let is_ignored = !nginx.globals.flag("use-forwarded-headers").value;
+    (is_ignored && !request.tls && is_same_host && scheme.eq_ignore_ascii_case("https")).then(|| {
+        "nginx ignores `x-forwarded-proto`, because `use-forwarded-headers` is false: behind a load balancer that ends TLS, this redirect is a loop. \
+         Set `use-forwarded-headers: \"true\"` in the controller's ConfigMap"
+            .into()
+    })
 }
 
 /// Simulates one request.

@@ -95,3 +95,27 @@ fn refused_configuration_answers_nothing() {
     let (good, sentence) = verdict(&text);
     assert!(good, "{sentence}");
 }
+
+#[test]
+fn redirect_loop_behind_load_balancer_is_noted() {
+    let text = TEXT.replace("rewrite-target: /$2", "force-ssl-redirect: 'true'");
+    let config = "---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ingress-nginx-controller, namespace: ingress-nginx}
+data: {use-forwarded-headers: 'true'}
+";
+    let notes = |text: &str, header: Option<&str>| {
+        let options = for_interactive_use(Options::of(&chancery_ingress_nginx::DIALECT));
+        let compilation = compile(&Inputs::one("input.yaml", text), &options, crate::testing::ALL);
+        let of = compilation.nginxes().next().expect("an nginx");
+        let mut request = Request::new("GET", "http://shop.example.com/admin").expect("a URL");
+        header.into_iter().for_each(|value| request.add_header("x-forwarded-proto", value));
+        let report = route_nginx(of, &compilation.positions(), &request);
+        (report.status, report.notes.iter().filter(|note| note.contains("is a loop")).count())
+    };
+    assert_eq!(notes(&text, Some("https")), (308, 1));
+    assert_eq!(notes(&text, Some("http")), (308, 0));
+    assert_eq!(notes(&text, None), (308, 0));
+    assert_eq!(notes(&format!("{text}{config}"), Some("https")), (200, 0));
+}
