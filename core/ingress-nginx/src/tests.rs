@@ -220,3 +220,16 @@ fn last_ingress_sets_the_cookie() {
     let same = both("/a", "/a/b").replace("cookie-path: /a/b", "cookie-path: /a");
     assert!(messages(&run(&same, &[]), "field-without-effect").is_empty());
 }
+
+#[test]
+fn wrong_value_names_the_forbidden_character() {
+    let found = |annotations: &str, code: &str| messages(&run(&ingress(annotations, "/", "Prefix"), &[]), code);
+    let signin = "nginx.ingress.kubernetes.io/auth-url: 'https://a.example.com/auth', nginx.ingress.kubernetes.io/auth-signin: ";
+    let of = found(&alloc::format!("{signin}'https://a.example.com/start?rd=https%3A%2F%2F$host$request_uri'"), "annotation-ignored");
+    let help = "(`%` is not allowed: write `https://a.example.com/start?rd=https://$host$request_uri`)";
+    assert!(matches!(&of[..], [one] if one.ends_with(help) && one.contains("get 401 instead of the login page")), "{of:?}");
+    let of = found(&alloc::format!("{signin}'https://a.example.com/start#a'"), "annotation-ignored");
+    assert!(matches!(&of[..], [one] if one.ends_with("(`#` is not allowed: it takes letters, digits and `$&,-./:=?_~`)")), "{of:?}");
+    let of = found("nginx.ingress.kubernetes.io/proxy-read-timeout: 600s", "annotation-ignored");
+    assert!(matches!(&of[..], [one] if one.ends_with("(it takes: whole number, in quotes)")), "{of:?}");
+}

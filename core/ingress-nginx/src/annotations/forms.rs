@@ -69,19 +69,44 @@ impl Form {
             Form::AnyCaseWords(words) => words.contains(&text.trim().to_lowercase().as_str()),
             Form::ServerNames => text.split(',').all(|name| is_regex(name.trim())),
             Form::ServerName => is_regex(text.trim()),
-            Form::Basic => is_of(&packed(), BASIC),
-            Form::BasicWithBlanks => is_of(text, &[BASIC, " "].concat()),
-            Form::Extended => is_of(text, &[BASIC, ", "].concat()),
-            Form::Regex => is_regex(text),
             Form::Size => is_size(&packed(), "bkmgBKMG"),
-            Form::Url => is_of(text, &[BASIC, URL].concat()),
-            Form::UrlWithVariables => is_of(&packed(), &[BASIC, ", $", URL].concat()),
-            Form::Variable => is_of(&packed(), "-_${}"),
-            Form::PathWithGroups => is_of(text, &[BASIC, "$"].concat()),
-            Form::Headers => is_of(&packed(), "-_, "),
+            Form::Basic | Form::UrlWithVariables | Form::Variable | Form::Headers => is_of(&packed(), &self.signs()),
+            Form::BasicWithBlanks | Form::Extended | Form::Regex | Form::Url | Form::PathWithGroups => is_of(text, &self.signs()),
             Form::Ranges => ranges(text).is_some(),
             Form::ServiceName => is_service_name(text),
             Form::Own(accepts) => accepts(text),
+        }
+    }
+
+    /// The accepted signs beside letters and digits, if only these matter.
+    fn signs(self) -> String {
+        match self {
+            Form::Basic => BASIC.into(),
+            Form::BasicWithBlanks => [BASIC, " "].concat(),
+            Form::Extended => [BASIC, ", "].concat(),
+            Form::Regex => [BASIC, REGEX].concat(),
+            Form::Url => [BASIC, URL].concat(),
+            Form::UrlWithVariables => [BASIC, ", $", URL].concat(),
+            Form::Variable => "-_${}".into(),
+            Form::PathWithGroups => [BASIC, "$"].concat(),
+            Form::Headers => "-_, ".into(),
+            _ => String::new(),
+        }
+    }
+
+    /// Describes what is wrong with a value: a forbidden character, or else the form that it lacks.
+    pub fn describe_fault(self, text: &str) -> String {
+        let signs = self.signs();
+        let wrong = text.chars().find(|c| !signs.is_empty() && !c.is_ascii_alphanumeric() && *c != ' ' && !signs.contains(*c));
+        let Some(wrong) = wrong else { return format!("it takes: {}", self.takes()) };
+        let sign = if wrong.is_control() { format!("{wrong:?}") } else { format!("`{wrong}`") };
+        let decoded = decode(text).filter(|decoded| self.accepts(decoded));
+        match decoded {
+            Some(decoded) => format!("{sign} is not allowed: write `{decoded}`"),
+            None => format!(
+                "{sign} is not allowed: it takes letters, digits and `{}`",
+                signs.replace(' ', "").chars().collect::<BTreeSet<_>>().into_iter().collect::<String>()
+            ),
         }
     }
 
@@ -124,6 +149,20 @@ const REGEX: &str = "^$[](){}*+?|&=\\";
 /// Whether a text consists of letters, digits and some other signs.
 fn is_of(text: &str, others: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
+}
+
+/// Decodes `%3A` and the like, if a text has them and the characters are printable.
+fn decode(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut out = String::from(parts.next()?);
+    let mut any = false;
+    for part in parts {
+        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii_graphic)?;
+        out.push(char::from(code));
+        out.push_str(part.get(2..)?);
+        any = true;
+    }
+    any.then_some(out)
 }
 
 fn is_regex(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Ingresses that the controller does not serve, and annotations that it does not use.
 
 use super::{Checked, origin_of};
-use crate::annotations::{DropKind, Dropped, Fault, Risk, table};
+use crate::annotations::{Annotation, DropKind, Dropped, Fault, Risk, table};
 use crate::codes;
 use crate::ingress::Ingress;
 use crate::source::Unhandled;
@@ -44,11 +44,11 @@ fn of_dropped(checked: &Checked<'_>, ingress: &Ingress, dropped: &Dropped) -> Di
             checked.finding(&codes::RISKY_ANNOTATION, message, origin).help(help)
         }
         DropKind::Value => {
-            let takes = table::find(name).map(|annotation| annotation.form.takes());
+            let takes = table::find(name).map(|annotation| describe_fault(ingress, annotation));
             let message = format!("the value of `{name}` has the wrong form: the whole Ingress is dropped, and its hosts answer 404");
             let finding = checked.finding(&codes::ANNOTATION_DROPS_INGRESS, message, origin);
             match takes {
-                Some(takes) => finding.help(format!("it takes: {takes}")),
+                Some(takes) => finding.help(takes),
                 None => finding,
             }
         }
@@ -95,10 +95,21 @@ fn ignored(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
         if !matches!(rejected.fault, Fault::Validation(_)) || denies(annotation.name) {
             continue;
         }
-        let message = format!("the value of `{}` has the wrong form and is ignored; instead applies: {}", annotation.name, annotation.default);
+        let effect = match annotation.name {
+            "auth-signin" => ": clients without access get 401 instead of the login page".into(),
+            _ => format!("; instead applies: {}", annotation.default),
+        };
+        let message = format!("the value of `{}` has the wrong form and is ignored{effect}", annotation.name);
         let finding = checked.finding(&codes::ANNOTATION_IGNORED, message, rejected.origin);
-        sink.report(finding.help(format!("it takes: {}", annotation.form.takes())));
+        sink.report(finding.help(describe_fault(ingress, annotation)));
     }
+}
+
+/// Describes what is wrong with the value of an annotation.
+fn describe_fault(ingress: &Ingress, annotation: &Annotation) -> String {
+    let is_it = |name: &str| name == annotation.name || annotation.aliases.contains(&name);
+    let wrong = ingress.annotations.own().find(|(name, value)| is_it(name) && !annotation.form.accepts(&value.value));
+    wrong.map_or_else(|| format!("it takes: {}", annotation.form.takes()), |(_, value)| annotation.form.describe_fault(&value.value))
 }
 
 /// Annotations whose wrong value has another effect, which is reported for itself.
