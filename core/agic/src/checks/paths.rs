@@ -110,9 +110,10 @@ impl ListenerPaths {
             if before.1 == service {
                 return None;
             }
-            let message = format!("{} takes all other paths of {}, which another path took before it", named(ingress), words(id));
-            let finding = checked.finding(&codes::DEFAULT_TAKEN, message, path.origin);
-            return Some(finding.related(Place::origin(before.0), "the path that is replaced"));
+            let (lost, text) = (before.0, if path.path.is_empty() { "the empty path" } else { &format!("`{}`", path.path.value) });
+            let message = format!("this path is lost: {text} of {} is also for {}, and AGIC uses the last one", named(ingress), words(id));
+            let finding = checked.finding(&codes::DEFAULT_TAKEN, message, lost);
+            return Some(finding.related(Place::origin(path.origin), "the path that is used").help("give one of them its own host or path"));
         }
         let pattern = pattern(path);
         if let Some(first) = self.places.get(&pattern) {
