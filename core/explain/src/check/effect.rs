@@ -11,7 +11,7 @@ use chancery_base::compilation::{SideRef, State, Why};
 use chancery_base::diagnostic::{Code, Diagnostic, Severity, codes};
 use chancery_base::resource::{Object, ObjectId, ResourceKey};
 use chancery_kubernetes::at_name;
-use chancery_text::series;
+use chancery_text::{Node, series};
 use hashbrown::{HashMap, HashSet};
 
 /// Kinds that only exist for others to refer to: without an effect they are not reported.
@@ -24,6 +24,9 @@ const REFERRED: &[&str] =
 
 /// Registrations of Consul services. A service without a proxy is normal next to others in use, but is reported as a notice.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
+
+/// The annotation that named classes before the field `ingressClassName`.
+const CLASS: &str = "kubernetes.io/ingress.class";
 
 /// Whether a resource has no effect because it is meant for another controller.
 fn is_for_another(row: &LedgerRow) -> bool {
@@ -125,6 +128,13 @@ impl Input<'_> {
             return Diagnostic::new(&codes::UNKNOWN_KIND, message, at_name(object)).about(object.key.clone());
         }
         let name = ResourceRef::from(&object.key);
+        if let Some(ingress) = self.names_by_annotation(object) {
+            let message = format!("{name} has no effect: {} names the class by the annotation `{CLASS}`", ResourceRef::from(&ingress.key));
+            let mut finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
+            finding.severity = Severity::Notice;
+            let help = format!("write `ingressClassName: {}` in `spec` of the Ingress instead of the annotation", object.key.name);
+            return finding.related(at_name(ingress), "the Ingress").help(help);
+        }
         let why = match (row.state, &row.by, &row.detail) {
             (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
             (_, _, Some(detail)) => detail.to_string(),
@@ -150,6 +160,15 @@ impl Input<'_> {
             Some(help) => finding.help(help),
             None => finding,
         }
+    }
+
+    /// Returns an Ingress that names an IngressClass by the old annotation only.
+    fn names_by_annotation(&self, class: &Object) -> Option<&Object> {
+        let names = |object: &&Object| {
+            let annotation = object.root.at(&["metadata", "annotations"]).and_then(|all| all.get(CLASS)).and_then(Node::as_str);
+            *object.key.kind == *"Ingress" && annotation == Some(&*class.key.name) && object.root.at(&["spec", "ingressClassName"]).is_none()
+        };
+        self.side.objects().iter().filter(|_| *class.key.kind == *"IngressClass").find(names)
     }
 
     /// Returns what the user can do about it.

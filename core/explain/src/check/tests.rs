@@ -1,5 +1,6 @@
 //! Severities and suppressions that a user sets, and false positives that are not reported.
 
+mod effect;
 mod naming;
 mod rejected;
 
