@@ -35,6 +35,15 @@ pub fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> Str
     }
     ending(&mut out, report, style);
     unserved(&mut out, report, style);
+    if let Some(near) = &report.near_path {
+        let near = plain(near);
+        let _ = writeln!(
+            out,
+            "\n{} the path `{near}` matches only itself: write `{}/*` for the paths below it",
+            style.yellow("note:"),
+            near.trim_end_matches('/')
+        );
+    }
     let _ = writeln!(
         out,
         "\n{} this follows Azure's documentation, not a real Application Gateway. The health of addresses is unknown.",

@@ -36,6 +36,9 @@ pub struct AppGatewayReport {
     /// The errors and warnings about the rule that matches the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// If no path rule matches: a path rule that would match with `/*` at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near_path: Option<Str>,
 }
 
 /// How the gateway checks the health of a pool's addresses. The result of the check is unknown.
@@ -93,7 +96,20 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
     let wanting = if is_refused { unmatched::unserved_resources(of.named.of, positions, request) } else { Vec::new() };
     let rule = if journey.taken.as_ref().is_some_and(|taken| taken.path_rule.is_some()) { PATH_RULE } else { "rule" };
     let findings = unmatched::findings_of(&origins, rule, is_refused, of.named.of, positions);
-    AppGatewayReport { journey, verdict: RequestVerdict::default(), rewritten, probe, origins, wanting, findings }
+    let near_path = near_path(&journey, path);
+    AppGatewayReport { journey, verdict: RequestVerdict::default(), rewritten, probe, origins, wanting, findings, near_path }
+}
+
+/// Returns the longest pattern without `*` whose path contains the path of the request, if no path rule matches.
+fn near_path(journey: &Journey, path: &str) -> Option<Str> {
+    let is_unmatched = journey.taken.as_ref().is_some_and(|taken| taken.path_rule.is_none());
+    let path = path.to_lowercase();
+    let is_above = |pattern: &&Str| {
+        let start = pattern.trim_end_matches('/').to_lowercase();
+        !pattern.contains('*') && !start.is_empty() && path.strip_prefix(&start).is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+    };
+    let patterns = journey.passed_paths.iter().flat_map(|(_, patterns)| patterns).filter(is_above);
+    patterns.max_by_key(|pattern| pattern.len()).filter(|_| is_unmatched).cloned()
 }
 
 /// Applies the gateway's rewrites to a request.
@@ -243,3 +259,6 @@ pub fn describe_app_gateway_ending(journey: &Journey) -> String {
         Ending::Forwarded { .. } | Ending::Redirected { .. } => app_gateway_ending(journey).summary(),
     }
 }
+
+#[cfg(test)]
+mod tests;
