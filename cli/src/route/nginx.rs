@@ -27,6 +27,9 @@ pub fn replay(file: &Path, args: &RouteArgs, deployment: &Deployment, style: &St
     let Some(of) = compilation.nginxes().next() else {
         return Err(Unusable("--requests is for ingress-nginx, and no nginx follows from the input".into()));
     };
+    if let Some(refused) = &of.nginx.refused {
+        message(&format!("nginx refuses this configuration, and the previous one answers: {}", refused.value));
+    }
     let answers = Simulator::new(of.nginx).answer(&world, &requests);
     match args.format {
         Format::Json => {
@@ -58,8 +61,9 @@ pub fn replay(file: &Path, args: &RouteArgs, deployment: &Deployment, style: &St
 pub fn human(report: &NginxReport, request: &Request, style: &Style) -> String {
     let mut out = head(request, &report.verdict, style);
     if let Some(refused) = &report.refused {
-        let place = refused.origin.as_ref().and_then(|origin| origin.span.as_ref()).map(|span| format!("{}:{}", span.file, span.line));
-        let _ = writeln!(out, "{}", style.dim(plain(&place.map(|place| format!("  at {place}")).unwrap_or_default())));
+        if let Some(span) = refused.origin.as_ref().and_then(|origin| origin.span.as_ref()) {
+            let _ = writeln!(out, "  {}", style.dim(plain(&format!("at {}:{}", span.file, span.line))));
+        }
         let _ = writeln!(out, "\nWithout that, nginx would do this:");
     }
     for step in &report.way {
