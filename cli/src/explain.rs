@@ -147,7 +147,7 @@ impl PlaceOf<'_> {
             Format::Json => {
                 let mut data = json(&report)?;
                 if let Some(without) = &without {
-                    data["without"] = without.data()?;
+                    data[without.key()] = without.data()?;
                 }
                 print_json(&data)?;
             }

@@ -1,5 +1,6 @@
 //! Measures the numbers of `docs/performance.md`, and writes the tables: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` only measures a
-//! Consul cluster. `bench edit KIND COUNT ROUNDS` edits one resource of COUNT, ROUNDS times, for use under a profiler.
+//! Consul cluster, `bench migration CHANCERY` only a conversion of Ingresses. `bench edit KIND COUNT ROUNDS` edits one resource of COUNT, ROUNDS times,
+//! for use under a profiler.
 //!
 //! The configurations come from `chancery_tests::generate`, so every measurement uses the same input. Each figure is the best of a few runs,
 //! because other programs on the machine only slow a run down.
@@ -19,7 +20,7 @@ use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::layout::{Item, Link, Spacing, layout};
 use chancery_core::resource::{Input, Inputs};
 use chancery_core::simulate::{Gateway, Request};
-use chancery_tests::generate::{documents, ingresses, proxies};
+use chancery_tests::generate::{documents, ingresses, nginx_ingresses, proxies};
 use chancery_tests::work::{emit, inputs};
 use mimalloc::MiMalloc;
 use std::fmt::Write as _;
@@ -50,6 +51,7 @@ fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["mesh"] => return println!("{}", cluster()),
+        ["migration", program] => return in_folder(|folder| println!("{}", migration(Path::new(program), folder))),
         ["edit", kind, count, rounds] => return edits(kind, count.parse().expect("a number"), rounds.parse().expect("a number")),
         _ => {}
     }
@@ -58,8 +60,19 @@ fn main() {
         eprintln!("usage: bench CHANCERY MODULE.wasm TABLE.md");
         std::process::exit(2);
     };
+    in_folder(|folder| tables(&program, &module, &table, folder));
+}
+
+/// Runs something with an empty folder.
+fn in_folder(act: impl FnOnce(&Path)) {
     let folder = env::temp_dir().join(format!("chancery-bench-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
+    act(&folder);
+    let _ = fs::remove_dir_all(&folder);
+}
+
+/// Measures everything, and writes the tables.
+fn tables(program: &Path, module: &Path, table: &Path, folder: &Path) {
     let mut rows = String::from(
         "| resources | input | JSON | libyaml | `chancery compile` | one core | memory | `chancery check` | memory | all checks | one of them edited | as an object | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
@@ -80,14 +93,14 @@ fn main() {
         let input = folder.join(format!("{count}-{kind}.yaml"));
         fs::write(&input, &text).expect("the input");
         let output = folder.join("envoy.json");
-        let compile = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output)));
-        let one_core = best(|| run(Command::new(&program).arg("compile").arg(&input).arg("--out").arg(&output).env("RAYON_NUM_THREADS", "1")));
-        let check = best(|| run(Command::new(&program).args(["check", "--quiet"]).arg(&input)));
+        let compile = best(|| run(Command::new(program).arg("compile").arg(&input).arg("--out").arg(&output)));
+        let one_core = best(|| run(Command::new(program).arg("compile").arg(&input).arg("--out").arg(&output).env("RAYON_NUM_THREADS", "1")));
+        let check = best(|| run(Command::new(program).args(["check", "--quiet"]).arg(&input)));
         let written = fs::metadata(&output).map_or(0, |it| it.len());
         let (scratch, edited) = edit(&documents, of.edit, RUNS, &AS_TEXT);
         let (scratch_of_objects, edited_object) = edit(&documents, of.edit, RUNS, &AS_OBJECTS);
         let checks = checks(&text);
-        let wasm = web(&module, &input, &folder, of.options, (200_000 / count).clamp(RUNS, 4 * RUNS));
+        let wasm = web(module, &input, folder, of.options, (200_000 / count).clamp(RUNS, 4 * RUNS));
         let times =
             |scratch: Duration, edited: Duration| format!("{} ({}\u{d7})", shown(edited), (scratch.as_secs_f64() / edited.as_secs_f64()).round());
         let _ = writeln!(
@@ -108,22 +121,22 @@ fn main() {
             wasm.map_or("not measured".into(), |wasm| format!("{} ({:.1}\u{d7})", shown(wasm), wasm.as_secs_f64() / scratch.as_secs_f64()))
         );
         if count == 10_000 {
-            looks.push((kind, look(&program, &input, &text, check.processor, compile.processor)));
+            looks.push((kind, look(program, &input, &text, check.processor, compile.processor)));
         }
     }
     rows.push_str("\nlibyaml is what that library alone takes to read the same text, in the same run.\n");
     rows.push_str(&looked(&looks));
     rows.push_str(&cluster());
     rows.push_str("\n| explained | took |\n|---|--:|\n");
-    let compared = diff(&program, &folder);
+    let compared = diff(program, folder);
     let _ = writeln!(rows, "| `chancery diff` of two inputs of 10,000 Mappings, with requests | {} |", shown(compared));
     let (index, request) = simulation();
     let _ =
         writeln!(rows, "| one request through 10,000 Mappings | {:.1} \u{b5}s, after {} for the index |", request.as_secs_f64() * 1e6, shown(index));
     let _ = writeln!(rows, "| layout of 2,000 boxes | {} |", shown(boxes(2_000)));
-    let _ = fs::remove_dir_all(&folder);
+    rows.push_str(&migration(program, folder));
     println!("\n{rows}");
-    fs::write(&table, rows).expect("the table");
+    fs::write(table, rows).expect("the table");
 }
 
 /// Returns a Consul cluster of 10,000 services.
@@ -313,6 +326,21 @@ fn diff(program: &Path, folder: &Path) -> Duration {
     documents.remove(9_000);
     fs::write(&after, documents.concat()).expect("the input");
     best(|| run(Command::new(program).arg("diff").arg(&before).arg(&after))).wall
+}
+
+/// Measures reading 2,000 Ingresses of ingress-nginx, and their conversion with a comparison of all requests: as programs.
+fn migration(program: &Path, folder: &Path) -> String {
+    let input = folder.join("ingresses.yaml");
+    fs::write(&input, nginx_ingresses(2_000, 7).concat()).expect("the input");
+    let read = best(|| run(Command::new(program).args(["compile", "--output", "model"]).arg(&input)));
+    let converts = || run(Command::new(program).args(["convert", "ingress-nginx-to-gateway"]).arg(&input));
+    let converted = best(converts);
+    format!(
+        "| `chancery compile --output model` of 2,000 Ingresses of ingress-nginx | {} |\n\
+         | `chancery convert ingress-nginx-to-gateway` of them, with all requests compared | {} |\n",
+        shown(read.wall),
+        shown(converted.wall)
+    )
 }
 
 /// Measures indexing the Envoy of 10,000 Mappings, and then one request that a Mapping in the middle matches.

@@ -176,6 +176,39 @@ pub fn ingresses(count: usize, seed: u64) -> Vec<String> {
     documents
 }
 
+/// Annotations of ingress-nginx that are common, each with a value.
+const NGINX_ANNOTATIONS: [&str; 8] = [
+    "proxy-read-timeout: '120'",
+    "proxy-body-size: 10m",
+    "enable-cors: 'true'",
+    "whitelist-source-range: 10.0.0.0/8",
+    "ssl-redirect: 'false'",
+    "proxy-connect-timeout: '10'",
+    "backend-protocol: HTTP",
+    "custom-headers: default/headers",
+];
+
+/// Generates an IngressClass, and this many Ingresses of ingress-nginx with their Services: two Ingresses for each host, all with TLS, half of them
+/// with an annotation.
+pub fn nginx_ingresses(count: usize, seed: u64) -> Vec<String> {
+    let mut chance = Chance::new(seed ^ count as u64);
+    let class = "---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: nginx}\nspec: {controller: k8s.io/ingress-nginx}\n";
+    let mut documents = vec![class.to_owned()];
+    for number in 0..count {
+        let host = format!("shop{}.example.com", number / 2);
+        let path = if number % 2 == 0 { "/".to_owned() } else { format!("/api{}", number % 7) };
+        let name = chance.pick(&NGINX_ANNOTATIONS);
+        let annotation = if chance.percent(50) { String::new() } else { format!(", annotations: {{nginx.ingress.kubernetes.io/{name}}}") };
+        documents.push(format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: item-{number}, namespace: default}}\nspec: {{ports: [{{port: 80}}]}}\n\
+             ---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: item-{number}, namespace: default{annotation}}}\nspec:\n  \
+             ingressClassName: nginx\n  tls: [{{hosts: [{host}], secretName: shop}}]\n  rules:\n  - host: {host}\n    http:\n      paths:\n      \
+             - {{path: {path}, pathType: Prefix, backend: {{service: {{name: item-{number}, port: {{number: 80}}}}}}}}\n"
+        ));
+    }
+    documents
+}
+
 fn ingress(number: usize, services: usize, chance: &mut Chance) -> String {
     const PREFIX: &str = "appgw.ingress.kubernetes.io";
     let mut text = format!(

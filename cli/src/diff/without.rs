@@ -85,6 +85,11 @@ impl Without {
         out
     }
 
+    /// The key of the data: the differences of a patch are those that it makes, and those of a field are those without it.
+    pub fn key(&self) -> &'static str {
+        if self.is_patch { "effect" } else { "without" }
+    }
+
     /// Returns data: the field, and `diff`'s output, or the reason for no gateway.
     pub fn data(&self) -> Result<Value, Unusable> {
         Ok(match &self.found {

@@ -22,10 +22,15 @@ pub fn named_services(cluster: &Cluster<'_>, globals: &Globals, counted: &[Count
     hosts.into_iter().filter_map(|host| Some((host.clone(), address_of(cluster, &host)?))).collect()
 }
 
-/// The address of the Service that a host of the cluster names: `NAME.NAMESPACE.svc`, perhaps with the cluster's domain. `None` for other hosts.
-fn address_of(cluster: &Cluster<'_>, host: &str) -> Option<Str> {
+/// The name and namespace in a host of the cluster: `NAME.NAMESPACE.svc`, perhaps with the cluster's domain. `None` for other hosts.
+pub fn cluster_name(host: &str) -> Option<(&str, &str)> {
     let name = host.strip_suffix(".svc.cluster.local").or_else(|| host.strip_suffix(".svc"))?;
-    let (name, namespace) = name.split_once('.')?;
+    name.split_once('.')
+}
+
+/// The address of the Service that a host of the cluster names. `None` for other hosts.
+fn address_of(cluster: &Cluster<'_>, host: &str) -> Option<Str> {
+    let (name, namespace) = cluster_name(host)?;
     let held = cluster.service(namespace, name);
     Some(held.and_then(cluster_address).map(|address| address.value).unwrap_or_default())
 }

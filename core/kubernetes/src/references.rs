@@ -256,9 +256,13 @@ fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[Assume
     [wanted(old, of_old), wanted(slice, of_slice)]
 }
 
-/// A documentation address, always the same for one Service.
+/// An address of the reserved network 240.0.0.0/8, always the same for one Service. Comparisons tell Services apart by their addresses, so two
+/// Services must not share one: of 1,000 Services, two do in 3 % of inputs.
 pub fn address_of(service: &ResourceKey) -> String {
-    let text = service.namespace.iter().flat_map(|namespace| namespace.bytes()).chain(service.name.bytes());
-    let sum = text.fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
-    format!("192.0.2.{}", 1 + sum % 254)
+    let namespace = service.namespace.iter().flat_map(|namespace| namespace.bytes());
+    let text = namespace.chain(*b"/").chain(service.name.bytes());
+    // FNV-1a, which spreads short names well.
+    let sum = text.fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let [high, a, b, c] = sum.to_be_bytes();
+    format!("240.{}.{}.{}", a ^ high, b, c)
 }

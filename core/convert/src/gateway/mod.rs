@@ -161,6 +161,8 @@ pub struct Grant {
 pub struct Plan {
     pub target: Target,
     pub listeners: Vec<Listener>,
+    /// The hosts that have their own listener without TLS.
+    pub plain_hosts: BTreeSet<String>,
     pub routes: Vec<Route>,
     /// Objects that routes name, with their files: by kind, namespace and name.
     pub others: BTreeMap<(&'static str, String, String), (String, Node)>,
@@ -177,6 +179,7 @@ impl Plan {
         Self {
             target,
             listeners: Vec::new(),
+            plain_hosts: BTreeSet::new(),
             routes: Vec::new(),
             others: BTreeMap::new(),
             grants: BTreeSet::new(),

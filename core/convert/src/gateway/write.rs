@@ -24,6 +24,9 @@ impl Plan {
     /// Writes all objects.
     pub fn write(mut self, out: &mut Conversion) {
         self.routes = merged(core::mem::take(&mut self.routes));
+        if self.target == Target::Contour {
+            self.name_plain_listeners();
+        }
         let sets = self.listener_sets();
         self.gateway(&sets, out);
         let mut used: BTreeSet<(String, String)> = BTreeSet::new();
@@ -74,6 +77,25 @@ impl Plan {
         }
     }
 
+    /// Gives hosts with a certificate their own listener without TLS: Contour serves no host on a listener without a host if another listener names it
+    /// (Contour `internal/dag/gatewayapi_processor.go`, `computeHosts`). A Gateway has a limit of listeners, so many hosts stay as they are.
+    fn name_plain_listeners(&mut self) {
+        let hosts: BTreeSet<String> = self.listeners.iter().filter_map(|listener| listener.host.clone()).collect();
+        if self.listeners.len() + hosts.len() >= LISTENERS {
+            return;
+        }
+        for route in &mut self.routes {
+            let Some(at) = route.sections.iter().position(|section| section == HTTP) else { continue };
+            let (own, others): (Vec<&String>, Vec<&String>) = route.hosts.iter().partition(|host| hosts.contains(*host));
+            let mut plain: Vec<String> = own.into_iter().map(|host| plain_name(host)).collect();
+            if !others.is_empty() || route.hosts.is_empty() {
+                plain.push(HTTP.into());
+            }
+            route.sections.splice(at..=at, plain);
+        }
+        self.plain_hosts = hosts;
+    }
+
     /// Distributes listeners to the Gateway and to further sets of listeners.
     fn listener_sets(&self) -> Vec<Vec<Listener>> {
         let mut listeners = self.listeners.clone();
@@ -102,7 +124,8 @@ impl Plan {
             allowed.set("namespaces", namespaces.node());
             spec.set("allowedListeners", allowed.node());
         }
-        let mut listeners = Vec::from([plain_listener()]);
+        let mut listeners = Vec::from([plain_listener(None)]);
+        listeners.extend(self.plain_hosts.iter().map(|host| plain_listener(Some(host))));
         listeners.extend(sets.first().into_iter().flatten().map(listener));
         spec.set("listeners", list(listeners));
         out.add(GATEWAY_FILE, manifest(V1, "Gateway", namespace, GATEWAY, &spec));
@@ -345,9 +368,16 @@ fn allowed_routes() -> Node {
     allowed.node()
 }
 
-fn plain_listener() -> Node {
+/// The name of a host's listener without TLS.
+fn plain_name(host: &str) -> String {
+    format!("{HTTP}-{}", name_of(&host.replacen('*', "wildcard", 1)))
+}
+
+/// A listener without TLS, for one host or for all.
+fn plain_listener(host: Option<&str>) -> Node {
     let mut out = Fields::new();
-    out.set("name", text(HTTP)).set("port", number(80)).set("protocol", text("HTTP")).set("allowedRoutes", allowed_routes());
+    out.set("name", text(&host.map_or_else(|| HTTP.to_string(), plain_name))).set_some("hostname", host.map(text));
+    out.set("port", number(80)).set("protocol", text("HTTP")).set("allowedRoutes", allowed_routes());
     out.node()
 }
 

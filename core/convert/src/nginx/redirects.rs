@@ -1,7 +1,7 @@
 //! Converts redirects that annotations ask for: `app-root`, `permanent-redirect`, `temporal-redirect`, and rewrites to a URL.
 
 use super::super::build::{Fields, number, text};
-use super::super::gateway::{PathMatch, Rule, redirect};
+use super::super::gateway::{PathMatch, Rule, Target, redirect};
 use super::Converter;
 use super::host::Host;
 use super::url::Url;
@@ -15,11 +15,16 @@ use chancery_text::{Node, Str};
 impl Converter<'_> {
     /// Returns a status that Gateway API accepts for redirects, and reports another one.
     pub(super) fn redirect_code(&mut self, of: &Location, code: i64, origin: Option<Origin>) -> i64 {
-        if matches!(code, 301 | 302 | 303 | 307 | 308) {
+        // Contour reads a version of Gateway API with two statuses.
+        let (accepted, words): (&[i64], &str) = match self.target {
+            Target::Contour => (&[301, 302], "Contour accepts 301 and 302"),
+            Target::EnvoyGateway | Target::Standard => (&[301, 302, 303, 307, 308], "Gateway API accepts 301, 302, 303, 307 and 308"),
+        };
+        if accepted.contains(&code) {
             return code;
         }
-        let near = if matches!(code, 300 | 304..=306) { 302 } else { 301 };
-        self.note(of, origin, format!("the redirect status {code} becomes {near}: Gateway API accepts 301, 302, 303, 307 and 308"));
+        let near = if matches!(code, 300 | 303..=307) { 302 } else { 301 };
+        self.note(of, origin, format!("the redirect status {code} becomes {near}: {words}"));
         near
     }
 

@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{ExternalAuth, Location, Server};
+use chancery_base::resource::Origin;
 use chancery_nginx::location;
 use chancery_text::{Node, Str};
 
@@ -95,6 +96,29 @@ impl Converter<'_> {
         }
         // Without the Secret, ingress-nginx closes the location.
         of.settings.denied.as_ref().and_then(|_| self.missing_secret(of, "auth-secret"))
+    }
+
+    /// Returns the annotation that keeps requests out of a location and that the target cannot express.
+    pub(super) fn lost_protection(&self, server: &Server, of: &Location) -> Option<(&'static str, Option<Origin>)> {
+        if self.is_envoy_gateway() {
+            return None;
+        }
+        let settings = &of.settings;
+        let is_exempt = location::is_listed(of, &self.nginx.globals.text("no-auth-locations"));
+        let certificates = &server.client_certificates;
+        if !settings.allowlist.cidr.value.is_empty() {
+            Some(("allowlist-source-range", settings.allowlist.cidr.origin))
+        } else if !settings.denylist.cidr.value.is_empty() {
+            Some(("denylist-source-range", settings.denylist.cidr.origin))
+        } else if !is_exempt && location::auth_path(of, self.nginx).is_some() {
+            Some(("auth-url", location::auth(of, self.nginx).url.origin))
+        } else if !is_exempt && settings.basic_auth.secured.value {
+            Some(("auth-type", settings.basic_auth.kind.origin))
+        } else if !certificates.secret.is_empty() && certificates.verify_client.value != "off" {
+            Some(("auth-tls-secret", certificates.secret.origin))
+        } else {
+            None
+        }
     }
 
     /// Whether requests must be authenticated in a way that the policy cannot express. The route stays closed.

@@ -131,9 +131,17 @@ impl Converter<'_> {
             return;
         }
         let sections = if redirects { host.secure.clone() } else { host.sections() };
-        let rules = self.forward(host, of, &base);
+        let mut rules = self.forward(host, of, &base);
         if rules.is_empty() {
             return;
+        }
+        if let Some((name, origin)) = self.lost_protection(host.server, of) {
+            close(&mut rules, name);
+            let message = format!(
+                "`{name}` is not converted: only policies of Envoy Gateway express it. The backends get the weight 0, so that not every client gets \
+                 in: requests get 500 until you protect the route"
+            );
+            self.note(of, origin, message);
         }
         let all: Vec<RouteMatch> = rules.iter().flat_map(|rule| rule.matches.iter().cloned()).collect();
         self.body_limit(host, of, &all, routes);
@@ -400,6 +408,15 @@ impl Converter<'_> {
 fn split(secret: &str) -> Option<(String, String)> {
     let (namespace, name) = secret.split_once('/')?;
     Some((namespace.to_string(), name.to_string()))
+}
+
+/// Lets no request pass: a gateway answers 500 if all backends have the weight 0. A rule must not be missing, as a wider rule could match its
+/// requests.
+fn close(rules: &mut [Rule], annotation: &str) {
+    for rule in rules {
+        rule.backends.iter_mut().for_each(|backend| backend.weight = Some(0));
+        rule.comments.push(format!("{annotation} is not converted, so no request passes"));
+    }
 }
 
 /// A condition that the first label of the host is the only one before the rest.

@@ -243,6 +243,58 @@ fn contour_serves_its_target() {
     assert!(found.compared > 20 && !rules.iter().any(|rule| ["route", "service", "path-case", "path-boundary"].contains(rule)), "{rules:?}");
 }
 
+#[test]
+fn contour_closes_protected_routes() {
+    let protections = [
+        annotation("allowlist-source-range", "10.0.0.0/8"),
+        annotation("denylist-source-range", "10.0.0.0/8"),
+        annotation("auth-url", "http://auth.example.com/check"),
+    ];
+    for protection in protections {
+        let text = format!("{}{}", ingress("web", &protection, "/web", "web"), ingress("next", "", "/", "next"));
+        let before = compiled(&format!("{text}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
+        let conversion = ingress_nginx_to_gateway(&before, Target::Contour);
+        assert!(conversion.notes.iter().any(|note| note.message.contains("so that not every client gets in")), "{protection}");
+        let after = compiled(&format!("{}{SERVICES}", conversion.yaml()), &chancery_contour::DIALECT);
+        let gateway = after.gateways().next().expect("a gateway");
+        let config = EnvoyConfig::of(gateway.ir);
+        let found = Gateway::new(&config).simulate(&Request::new("GET", "http://a.example.com/web/x").expect("a request"));
+        assert_eq!((found.outcome, found.status), (Outcome::DirectResponse, Some(500)), "{protection}: {}", conversion.yaml());
+    }
+}
+
+#[test]
+fn contour_redirects_hosts_with_certificates() {
+    let text = ingress("web", "", "/", "web").replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
+    let before = compiled(&format!("{text}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
+    let yaml = ingress_nginx_to_gateway(&before, Target::Contour).yaml();
+    let after = compiled(&format!("{yaml}{SERVICES}"), &chancery_contour::DIALECT);
+    let errors: Vec<&str> = after.all_diagnostics().filter(|of| of.severity == Severity::Error).map(|of| of.message.as_str()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{yaml}");
+    let config = EnvoyConfig::of(after.gateways().next().expect("a gateway").ir);
+    let found = Gateway::new(&config).simulate(&Request::new("GET", "http://a.example.com/x").expect("a request"));
+    assert_eq!((found.outcome, found.status), (Outcome::Redirect, Some(301)), "{yaml}");
+    assert_eq!(found.location.as_deref(), Some("https://a.example.com/x"));
+}
+
+#[test]
+fn proof_tells_assumed_services_apart() {
+    // As written, the two names had the same assumed address.
+    let one = ingress("api", "", "/", "api");
+    let before = compiled(&format!("{one}{}", ingress("backend", "", "/b", "backend")), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let yaml = conversion
+        .yaml()
+        .replace("name: api\n", "name: other\n")
+        .replace("name: backend\n", "name: api\n")
+        .replace("name: other\n", "name: backend\n");
+    assert_ne!(yaml, conversion.yaml());
+    let input = chancery_base::resource::Input { name: "swapped.yaml".into(), text: yaml.as_str().into() };
+    let options = Options::of(&chancery_ingress_nginx::DIALECT);
+    let found = migration_proof(&before, [input], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
+    assert!(found.causes.iter().any(|cause| cause.rule == "service"), "{yaml}");
+}
+
 /// Returns the causes of differences that the proof finds, with one sentence each.
 fn causes(text: &str) -> Vec<(&'static str, String)> {
     let before = compiled(&format!("{text}{SERVICES}"), &chancery_ingress_nginx::DIALECT);

@@ -152,6 +152,7 @@ fn underscores(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<()
             for name in names {
                 out.headers.remove(&name);
                 out.changes.push(format!("headers_with_underscores_action drops the header {name}"));
+                out.by_envoy.push(HeaderChange { name, value: None, action: "remove", level: "envoy" });
             }
             Ok(())
         }

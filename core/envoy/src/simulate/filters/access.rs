@@ -110,8 +110,11 @@ fn sent_headers(of: &ExtAuthz, stage: &Stage<'_, '_>) -> Option<String> {
     let patterns = if has_patterns { "those that match the filter's patterns" } else { "" };
     let parts: Vec<&str> = [names.as_str(), patterns].into_iter().filter(|part| !part.is_empty()).collect();
     let asked = http.map(|service| {
-        let path = &stage.prepared.path;
-        format!("the service is asked for {}{path} with the host {}; ", service.path_prefix, stage.prepared.authority)
+        let path = match service.path_override.as_str() {
+            "" => format!("{}{}", service.path_prefix, stage.prepared.path),
+            path => path.to_owned(),
+        };
+        format!("the service is asked for {path} with the host {}; ", stage.prepared.authority)
     });
     let mut sent = asked.unwrap_or_default();
     sent.push_str(&match allowed {
