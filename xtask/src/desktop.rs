@@ -45,7 +45,8 @@ fn on_display(name: &Path) -> Command {
     }
     println!("There is no display: the window opens on a display without a screen.");
     let mut command = program("xvfb-run");
-    command.args(["-a", "-s", "-screen 0 1440x900x24", "dbus-run-session", "--"]).arg(name);
+    // Without `-noreset`, the display resets when the last window closes, and a window that opens meanwhile fails.
+    command.args(["-a", "-s", "-screen 0 1440x900x24 -noreset", "dbus-run-session", "--"]).arg(name);
     // A virtual display has no graphics processor, and WebKit's replacement sometimes crashes.
     command.env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
     command
