@@ -80,13 +80,20 @@ export async function open(args, env = {}) {
     if (value?.error) throw new Error(`${value.error}: ${value.message}`);
     return value;
   };
-  await until(() => ask("GET", "/status"), "tauri-driver answers");
+  const session = async (capabilities) => {
+    await until(() => ask("GET", "/status"), "the driver answers");
+    return ask("POST", "/session", { capabilities });
+  };
   // Without arguments, the driver passes its own arguments, which the program refuses.
   const [application, words] = [process.env.CHANCERY_DESKTOP, args.length ? args : ["--"]];
   const options = tauri ? { "tauri:options": { application, args: words } } : { "webkitgtk:browserOptions": { binary: application, args: words } };
   const capabilities = { alwaysMatch: options };
   const started = Date.now();
-  const { sessionId } = await ask("POST", "/session", { capabilities });
+  // A driver that stays would keep the tests running for ever.
+  const { sessionId } = await session(capabilities).catch((error) => {
+    process.kill(-driver.pid);
+    throw error;
+  });
   const at = (path) => `/session/${sessionId}${path}`;
   const find = async (selector) => (await ask("POST", at("/element"), { using: "css selector", value: selector }))[element];
   const picture = async (name) => {

@@ -561,3 +561,42 @@ spec: {prefix: /a/, hostname: '*', service: b}
     }
     assert!(redirects("missing-secrets=assume"), "of a whole cluster without its Secrets it may be one that is left out");
 }
+
+const LISTENER_SET: &str = "\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: g, namespace: eg}
+spec:
+  gatewayClassName: eg
+  allowedListeners: {namespaces: {from: Same}}
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: {name: more, namespace: eg}
+spec:
+  parentRef: {name: g}
+  listeners:
+  - {name: a, hostname: a.example.com, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: certificate, namespace: shop}]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ReferenceGrant
+metadata: {name: certificates, namespace: shop}
+spec:
+  from: [{group: gateway.networking.k8s.io, kind: ListenerSet, namespace: eg}]
+  to: [{group: '', kind: Secret}]
+";
+
+#[test]
+fn listener_sets_get_assumed_certificates() {
+    let work = of("envoy-gateway", LISTENER_SET, "missing=assume");
+    assert_eq!(work.errors(), Vec::<String>::new());
+    let told = assumed(&work);
+    assert!(told.iter().any(|message| message.starts_with("the Secret `certificate` (shop)")), "{told:#?}");
+    assert!(!of("envoy-gateway", LISTENER_SET, "missing=error").errors().is_empty());
+}

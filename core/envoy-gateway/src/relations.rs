@@ -23,6 +23,7 @@ const fn field(kind: &'static str, path: &'static str, relation: &'static str, t
 pub(super) const FIELDS: &[Referring] = &[
     field("GatewayClass", "spec.parametersRef", "parameters", PROXY),
     field("Gateway", "spec.infrastructure.parametersRef", "parameters", PROXY),
+    field("ListenerSet", "spec.listeners.*.tls.certificateRefs.*", "secret", SECRET),
     field("BackendTrafficPolicy", "spec.targetRef", "target", GATEWAY),
     field("BackendTrafficPolicy", "spec.targetRefs.*", "target", GATEWAY),
     field("ClientTrafficPolicy", "spec.targetRef", "target", GATEWAY),
