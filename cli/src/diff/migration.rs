@@ -83,8 +83,8 @@ fn named(words: &[String], flag: &str, alone: Option<PathBuf>) -> Result<Named, 
     Ok(Named { dialect, paths })
 }
 
-/// Reads a side, with the options that its dialect has. Without `--missing`, objects that the input lacks are assumed to exist, as in `convert`:
-/// otherwise requests to missing Services would fail on both sides, and the comparison would find nothing.
+/// Reads a side, with the options that its dialect has. Unless `--missing error` is given, objects that the input lacks are assumed to exist, as in
+/// `convert`: otherwise requests to missing Services would fail on both sides, and the comparison would find nothing.
 fn given(side: &Named, deployment: &Deployment) -> Result<input::LoadedInput, Unusable> {
     let mut given = input::given(&side.paths, deployment)?;
     given.options = given.options.in_dialect(side.dialect.name);
@@ -93,7 +93,7 @@ fn given(side: &Named, deployment: &Deployment) -> Result<input::LoadedInput, Un
         // The other side has it.
         given.options.insert(name, OptionValue::Flag(false));
     }
-    if given.options.text("missing").is_none() {
+    if given.options.text("missing").is_none_or(|how| how != "error") {
         given.options.insert("missing", OptionValue::Text("assume".into()));
     }
     Ok(given)

@@ -54,6 +54,17 @@ fn diff_of_two_dialects_explains_each_request() {
 }
 
 #[test]
+fn diff_of_two_dialects_assumes_services_beside_present_ones() {
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: other, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
+    let swapped = PROXY.replace("name: api, port", "name: web, port");
+    let folder = Folder::with(&[("before.yaml", &format!("{INGRESS}{service}")), ("after.yaml", &format!("{swapped}{service}"))]);
+    let run = folder.run(&asked(&[]));
+    assert!(run.out.contains("was `shop/api:8080`, will be `shop/web:8080`"), "{}", run.out);
+    let run = folder.run(&asked(&["--missing", "error"]));
+    assert!(!run.out.contains("was `shop/api:8080`"), "{}", run.out);
+}
+
+#[test]
 fn diff_of_two_dialects_has_every_format() {
     let folder = folder();
     let of = |format: &str| folder.run(&asked(&["--format", format])).out;
