@@ -479,11 +479,15 @@ impl OutputMap {
             Place::Root => true,
             Place::Element(list, _) => within(list, pointer).is_some() || within(pointer, list).is_some(),
         };
-        self.pieces()
-            .filter(|(place, _)| near(place))
-            .flat_map(|(place, fragment)| fragment.iter().map(move |(relative, origins)| MappedPlace { pointer: place.pointer(relative), origins }))
-            .filter(|made| within(&made.pointer, pointer).is_some())
-            .collect()
+        let mut out = Vec::new();
+        for (place, fragment) in self.pieces().filter(|(place, _)| near(place)) {
+            let base = place.pointer("");
+            // What the entries of this piece must be below.
+            let Some(rest) = within(&base, pointer).map(|_| "").or_else(|| within(pointer, &base)) else { continue };
+            let below = fragment.iter().filter(|(relative, _)| within(relative, rest).is_some());
+            out.extend(below.map(|(relative, origins)| MappedPlace { pointer: place.pointer(relative), origins }));
+        }
+        out
     }
 
     /// All places that have origins.

@@ -1,7 +1,7 @@
 //! Answers requests with an Envoy. Does not simulate them; see `chancery_envoy::simulate`. The settings of routes, clusters and chains are in
 //! `envoy_facts`.
 
-use super::envoy_facts::{ChainFacts, ClusterFacts, cors_headers, route_facts, service_shares};
+use super::envoy_facts::{ChainFacts, ClusterFacts, chain_secrets, cors_headers, route_facts, service_shares};
 use super::nginx::{is_compared_request_header, is_compared_response_header};
 use super::nginx_facts::bytes_in_words;
 use super::{AnswerEnding, AnswerTarget, Aspect, GatewayAnswer, PartPlace, PreparedEnvoy, Services, without_default_port};
@@ -38,9 +38,10 @@ impl<'r> OpenEnvoy<'r> {
             let shares = service_shares(&gateway, cluster, services);
             clusters.insert(cluster.name.as_str(), ClusterFacts::of(cluster, shares, &gateway.upstream_tls(cluster), is_empty));
         }
+        let secrets = chain_secrets(of);
         let mut chains = HashMap::new();
         for (pointer, chain) in config.listeners.iter().flat_map(chains_of) {
-            chains.extend(ChainFacts::of(chain, &pointer, of).map(|facts| (pointer, facts)));
+            chains.extend(ChainFacts::of(chain, secrets.get(&pointer)).map(|facts| (pointer, facts)));
         }
         let mut routes = HashMap::new();
         for (table, routes_of) in config.route_tables() {

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
 use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::{Gateway, endpoint_address, is_tls};
+use hashbrown::HashMap;
 use pb::route::{Route, RouteAction, VirtualHost, route::Action};
 
 /// The facts of a cluster.
@@ -108,8 +109,8 @@ pub(super) struct ChainFacts {
 }
 
 impl ChainFacts {
-    /// Returns the facts of a chain that speaks TLS.
-    pub(super) fn of(chain: &pb::listener::FilterChain, pointer: &str, of: &PreparedEnvoy<'_>) -> Option<Self> {
+    /// Returns the facts of a chain that speaks TLS. `secret`: the Secret of its certificate, if the record names one.
+    pub(super) fn of(chain: &pb::listener::FilterChain, secret: Option<&String>) -> Option<Self> {
         if !is_tls(chain) {
             return None;
         }
@@ -125,19 +126,25 @@ impl ChainFacts {
         let version = |number: i32, default: i32| if number == 0 { default } else { number };
         let (least, most) = (params.map_or(0, |of| of.tls_minimum_protocol_version), params.map_or(0, |of| of.tls_maximum_protocol_version));
         let versions = (version(least, 3)..=version(most, 4)).map(|number| format!("1.{}", number - 1)).collect::<Vec<_>>().join(", ");
-        let secret = || secret_of(&format!("{pointer}/transport_socket"), of);
-        Some(Self { certificate: secret().or(named), versions, requires_certificate: context.require_client_certificate == Some(true) })
+        Some(Self { certificate: secret.cloned().or(named), versions, requires_certificate: context.require_client_certificate == Some(true) })
     }
 }
 
-/// Returns the Secret that a place comes from.
-fn secret_of(pointer: &str, of: &PreparedEnvoy<'_>) -> Option<String> {
+/// Returns the Secret of each filter chain's certificate, by the chain's place. Reads the whole record once.
+pub(super) fn chain_secrets(of: &PreparedEnvoy<'_>) -> HashMap<String, String> {
     let objects = of.gateway.of().objects();
-    let origins = of.map.descendants(pointer).into_iter().flat_map(|made| made.origins.iter().copied());
-    let keys =
-        origins.filter(|origin| origin.object() != ObjectId::BUILT_IN).filter_map(|origin| objects.get(origin.object())).map(|object| &object.key);
-    let secret = keys.into_iter().find(|key| key.kind == "Secret" && key.group.is_empty())?;
-    Some(format!("{}/{}", secret.namespace.as_deref().filter(|of| !of.is_empty()).unwrap_or("default"), secret.name))
+    let mut out = HashMap::new();
+    for made in of.map.iter() {
+        let Some((chain, _)) = made.pointer.split_once("/transport_socket") else { continue };
+        let keys = made.origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN).filter_map(|origin| objects.get(origin.object()));
+        if let Some(secret) = keys.map(|object| &object.key).find(|key| key.kind == "Secret" && key.group.is_empty())
+            && !out.contains_key(chain)
+        {
+            let namespace = secret.namespace.as_deref().filter(|of| !of.is_empty()).unwrap_or("default");
+            out.insert(chain.to_owned(), format!("{namespace}/{}", secret.name));
+        }
+    }
+    out
 }
 
 /// Returns the facts of a route, each with the place in the route.
