@@ -89,7 +89,7 @@ export async function open(args, env = {}) {
   const options = tauri ? { "tauri:options": { application, args: words } } : { "webkitgtk:browserOptions": { binary: application, args: words } };
   const capabilities = { alwaysMatch: options };
   const started = Date.now();
-  // A driver that stays would keep the tests running for ever.
+  // A driver that stays would keep the tests running without a limit.
   const { sessionId } = await session(capabilities).catch((error) => {
     process.kill(-driver.pid);
     throw error;

@@ -54,7 +54,7 @@ fn diff_of_two_dialects_explains_each_request() {
 }
 
 #[test]
-fn diff_of_two_dialects_assumes_services_beside_present_ones() {
+fn diff_of_dialects_assumes_missing_services() {
     let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: other, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
     let swapped = PROXY.replace("name: api, port", "name: web, port");
     let folder = Folder::with(&[("before.yaml", &format!("{INGRESS}{service}")), ("after.yaml", &format!("{swapped}{service}"))]);
