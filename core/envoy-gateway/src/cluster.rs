@@ -166,7 +166,6 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Returns the object as the API server stores it, and its verdict. Unknown fields are dropped with a warning.
 /// Reports fields of the controller's configuration file that it does not have; it ignores them (Envoy Gateway `internal/envoygateway/config`).
 fn unknown_settings(object: &Object, sink: &mut Findings) {
     let mut report = Report::new("EnvoyGateway", object, sink);
@@ -178,6 +177,7 @@ fn unknown_settings(object: &Object, sink: &mut Findings) {
     });
 }
 
+/// Returns the object as the API server stores it, and its verdict. Unknown fields are dropped with a warning.
 fn admit(kind: Kind, object: &Object, options: &Options, memo: &Memo, sink: &mut Findings) -> (Option<Arc<Node>>, Verdict) {
     let mut verdict =
         Verdict { object: object.id, key: object.key.clone(), api_version: Str::new(&object.api_version), errors: Vec::new(), unknown: Vec::new() };

@@ -98,7 +98,7 @@ impl Converter<'_> {
         of.settings.denied.as_ref().and_then(|_| self.missing_secret(of, "auth-secret"))
     }
 
-    /// Returns the annotation that keeps requests out of a location and that the target cannot express.
+    /// Returns what keeps requests out of a location, if the target cannot express it.
     pub(super) fn lost_protection(&self, server: &Server, of: &Location) -> Option<(&'static str, Option<Origin>)> {
         if self.is_envoy_gateway() {
             return None;
@@ -106,16 +106,21 @@ impl Converter<'_> {
         let settings = &of.settings;
         let is_exempt = location::is_listed(of, &self.nginx.globals.text("no-auth-locations"));
         let certificates = &server.client_certificates;
-        if !settings.allowlist.cidr.value.is_empty() {
-            Some(("allowlist-source-range", settings.allowlist.cidr.origin))
+        let denied = settings.denied.as_ref().filter(|_| self.missing_secret(of, "auth-secret").is_none());
+        if let Some(denied) = denied {
+            Some(("the answer 503 of ingress-nginx", denied.origin))
+        } else if self.is_closed(server) {
+            Some(("the answer 403 of ingress-nginx", server.client_certificate_error.origin))
+        } else if !settings.allowlist.cidr.value.is_empty() {
+            Some(("`allowlist-source-range`", settings.allowlist.cidr.origin))
         } else if !settings.denylist.cidr.value.is_empty() {
-            Some(("denylist-source-range", settings.denylist.cidr.origin))
+            Some(("`denylist-source-range`", settings.denylist.cidr.origin))
         } else if !is_exempt && location::auth_path(of, self.nginx).is_some() {
-            Some(("auth-url", location::auth(of, self.nginx).url.origin))
-        } else if !is_exempt && settings.basic_auth.secured.value {
-            Some(("auth-type", settings.basic_auth.kind.origin))
+            Some(("`auth-url`", location::auth(of, self.nginx).url.origin))
+        } else if !is_exempt && (settings.basic_auth.secured.value || self.password_secret(of).is_some()) {
+            Some(("`auth-type`", settings.basic_auth.kind.origin.or_else(|| settings.denied.as_ref()?.origin)))
         } else if !certificates.secret.is_empty() && certificates.verify_client.value != "off" {
-            Some(("auth-tls-secret", certificates.secret.origin))
+            Some(("`auth-tls-secret`", certificates.secret.origin))
         } else {
             None
         }

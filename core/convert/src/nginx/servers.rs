@@ -95,7 +95,9 @@ impl Converter<'_> {
         let rewrite = &of.settings.rewrite;
         let is_kept = location::is_listed(of, &self.nginx.globals.text("no-tls-redirect-locations"));
         let has_certificate = self.certificate(server).is_some() && server.host.value != DEFAULT_SERVER;
-        let answers_itself = of.settings.denied.is_some() || !of.settings.redirect.url.is_empty();
+        // A location without its Secret is converted as if it had one.
+        let is_denied = of.settings.denied.is_some() && self.missing_secret(of, "auth-secret").is_none();
+        let answers_itself = is_denied || !of.settings.redirect.url.is_empty();
         !is_kept && !answers_itself && (rewrite.force_ssl_redirect.value || rewrite.ssl_redirect.value && has_certificate)
     }
 
@@ -104,7 +106,7 @@ impl Converter<'_> {
         let base = host.on(path.clone());
         let settings = &of.settings;
         let lacks_passwords = self.missing_secret(of, "auth-secret").is_some();
-        if settings.denied.is_some() && !lacks_passwords || self.is_closed(host.server) {
+        if self.is_envoy_gateway() && (settings.denied.is_some() && !lacks_passwords || self.is_closed(host.server)) {
             let is_closed = self.is_closed(host.server);
             let status = if is_closed { 403 } else { 503 };
             let denied = settings.denied.as_ref().filter(|_| !is_closed);
@@ -135,11 +137,11 @@ impl Converter<'_> {
         if rules.is_empty() {
             return;
         }
-        if let Some((name, origin)) = self.lost_protection(host.server, of) {
-            close(&mut rules, name);
+        if let Some((what, origin)) = self.lost_protection(host.server, of) {
+            close(&mut rules, what);
             let message = format!(
-                "`{name}` is not converted: only policies of Envoy Gateway express it. The backends get the weight 0, so that not every client gets \
-                 in: requests get 500 until you protect the route"
+                "{what} is not converted: only objects of Envoy Gateway express it. The backends get the weight 0, so that not every client gets in: \
+                 requests get 500 until you protect the route"
             );
             self.note(of, origin, message);
         }
@@ -300,7 +302,7 @@ impl Converter<'_> {
     }
 
     /// Whether a host is closed, as the Secret with the CA of its clients is invalid.
-    fn is_closed(&self, server: &Server) -> bool {
+    pub(super) fn is_closed(&self, server: &Server) -> bool {
         let is_missing = || server.locations.iter().any(|of| self.missing_secret(of, "auth-tls-secret").is_some());
         !server.client_certificate_error.is_empty() && !is_missing()
     }
@@ -412,10 +414,10 @@ fn split(secret: &str) -> Option<(String, String)> {
 
 /// Lets no request pass: a gateway answers 500 if all backends have the weight 0. A rule must not be missing, as a wider rule could match its
 /// requests.
-fn close(rules: &mut [Rule], annotation: &str) {
+fn close(rules: &mut [Rule], lost: &str) {
     for rule in rules {
         rule.backends.iter_mut().for_each(|backend| backend.weight = Some(0));
-        rule.comments.push(format!("{annotation} is not converted, so no request passes"));
+        rule.comments.push(format!("{lost} is not converted, so no request passes"));
     }
 }
 

@@ -249,6 +249,9 @@ fn contour_closes_protected_routes() {
         annotation("allowlist-source-range", "10.0.0.0/8"),
         annotation("denylist-source-range", "10.0.0.0/8"),
         annotation("auth-url", "http://auth.example.com/check"),
+        // The Secrets are not in the input.
+        format!("{}, {}", annotation("auth-type", "basic"), annotation("auth-secret", "users")),
+        annotation("auth-tls-secret", "default/ca"),
     ];
     for protection in protections {
         let text = format!("{}{}", ingress("web", &protection, "/web", "web"), ingress("next", "", "/", "next"));

@@ -11,7 +11,7 @@ use chancery_base::resource::{Object, ResourceKey, nearest};
 use hashbrown::HashSet;
 
 /// The annotation that named the class before Ingresses had a field for it.
-const ANNOTATION: &str = "kubernetes.io/ingress.class";
+pub(super) const ANNOTATION: &str = "kubernetes.io/ingress.class";
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     let side = whole.side;

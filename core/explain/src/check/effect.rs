@@ -2,6 +2,7 @@
 //!
 //! The ledger determines why a resource has no effect.
 
+use super::class::ANNOTATION;
 use crate::relation::references;
 use crate::{LedgerRow, ResourceRef, rows_without_effect};
 use alloc::format;
@@ -24,9 +25,6 @@ const REFERRED: &[&str] =
 
 /// Registrations of Consul services. A service without a proxy is normal next to others in use, but is reported as a notice.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
-
-/// The annotation that named classes before the field `ingressClassName`.
-const CLASS: &str = "kubernetes.io/ingress.class";
 
 /// Whether a resource has no effect because it is meant for another controller.
 fn is_for_another(row: &LedgerRow) -> bool {
@@ -129,7 +127,7 @@ impl Input<'_> {
         }
         let name = ResourceRef::from(&object.key);
         if let Some(ingress) = self.names_by_annotation(object) {
-            let message = format!("{name} has no effect: {} names the class by the annotation `{CLASS}`", ResourceRef::from(&ingress.key));
+            let message = format!("{name} has no effect: {} names the class by the annotation `{ANNOTATION}`", ResourceRef::from(&ingress.key));
             let mut finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
             finding.severity = Severity::Notice;
             let help = format!("write `ingressClassName: {}` in `spec` of the Ingress instead of the annotation", object.key.name);
@@ -165,7 +163,7 @@ impl Input<'_> {
     /// Returns an Ingress that names an IngressClass by the old annotation only.
     fn names_by_annotation(&self, class: &Object) -> Option<&Object> {
         let names = |object: &&Object| {
-            let annotation = object.root.at(&["metadata", "annotations"]).and_then(|all| all.get(CLASS)).and_then(Node::as_str);
+            let annotation = object.root.at(&["metadata", "annotations"]).and_then(|all| all.get(ANNOTATION)).and_then(Node::as_str);
             *object.key.kind == *"Ingress" && annotation == Some(&*class.key.name) && object.root.at(&["spec", "ingressClassName"]).is_none()
         };
         self.side.objects().iter().filter(|_| *class.key.kind == *"IngressClass").find(names)
