@@ -9,6 +9,7 @@ use super::source::Counted;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::Globals;
+use chancery_kubernetes::references::address_of as assumed_address;
 use chancery_text::Str;
 
 /// The addresses of Services, by the hosts of URLs. A host of the cluster without a Service has an empty address.
@@ -31,6 +32,7 @@ pub fn cluster_name(host: &str) -> Option<(&str, &str)> {
 /// The address of the Service that a host of the cluster names. `None` for other hosts.
 fn address_of(cluster: &Cluster<'_>, host: &str) -> Option<Str> {
     let (name, namespace) = cluster_name(host)?;
-    let held = cluster.service(namespace, name);
-    Some(held.and_then(cluster_address).map(|address| address.value).unwrap_or_default())
+    let Some(held) = cluster.service(namespace, name) else { return Some(Str::default()) };
+    // Files rarely have the address: the cluster chooses it.
+    Some(cluster_address(held).map_or_else(|| Str::from(assumed_address(&held.object.key)), |address| address.value))
 }

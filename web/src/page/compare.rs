@@ -45,8 +45,8 @@ pub struct Compare {
     pub tabs: RwSignal<Vec<Tab>>,
     /// The differences, or why they are unknown.
     pub found: RwSignal<Option<Result<Comparison, String>>>,
-    /// The converted work and its differences, or why there are none.
-    pub moved: RwSignal<Option<Result<Migration, String>>>,
+    /// The converted work and its differences, or why there are none; and for which controller.
+    pub moved: RwSignal<Option<(NewController, Result<Migration, String>)>>,
     workspace: Workspace,
     engine: Engine,
 }
@@ -108,7 +108,7 @@ pub fn follow(compare: Compare) {
                 Err(Silence::Ended) => return,
             };
             if compare.with.get_untracked() == CompareTarget::Moved(to) {
-                compare.moved.set(Some(moved));
+                compare.moved.set(Some((to, moved)));
             }
         });
     });

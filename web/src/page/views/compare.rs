@@ -64,7 +64,7 @@ pub fn CompareView(app: App) -> impl IntoView {
         }
     };
     let body = move || match compare.with.get() {
-        CompareTarget::Moved(to) => match compare.moved.get() {
+        CompareTarget::Moved(to) => match compare.moved.get().filter(|(of, _)| *of == to).map(|(_, moved)| moved) {
             Some(Ok(moved)) => view! { <Moved app=app moved=moved to=to /> }.into_any(),
             Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
             None => view! { <p class="empty">"Converting, and trying requests on both sides…"</p> }.into_any(),
