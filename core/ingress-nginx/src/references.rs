@@ -4,12 +4,12 @@ use super::annotations::PREFIX;
 use super::annotations::forms::Url;
 use super::names::cluster_name;
 use super::options::Options;
-use super::relations::FIELDS;
-use alloc::collections::BTreeSet;
+use super::relations::{FIELDS, relations};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::ReferencedObject;
-use chancery_base::resource::{Objects, ResourceKey};
+use chancery_base::resource::{Objects, Origin, ResourceKey};
 use chancery_kubernetes::references::{endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
@@ -20,27 +20,63 @@ pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<Reference
     let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, options)));
     all.extend(endpoints(&asked, objects));
     all.extend(authentication_services(objects));
+    all.extend(annotated_secrets(objects));
     all
 }
 
-/// The missing Services that `auth-url` names as a host of the cluster. nginx sends its question to the Service, so they need no endpoints.
+/// The missing Services that `auth-url` names as a host of the cluster, with the ports of the URLs. nginx sends its question to the Service, so they
+/// need no endpoints.
 fn authentication_services(objects: &Objects) -> Vec<ReferencedObject> {
-    let mut known: BTreeSet<ResourceKey> = BTreeSet::new();
-    let mut out = Vec::new();
+    let mut found: BTreeMap<ResourceKey, (Origin, BTreeSet<i64>)> = BTreeMap::new();
     for ingress in objects.iter().filter(|object| !object.broken && object.key.kind == "Ingress") {
         let written = ingress.root.at(&["metadata", "annotations"]).and_then(|all| all.get(&format!("{PREFIX}/auth-url")));
         let Some((node, url)) = written.and_then(|node| Some((node, Url::absolute(node.as_str()?).ok()?))) else { continue };
-        let Some(name) = cluster_name(url.host_name()) else { continue };
-        let key = ResourceKey::new("", "Service", Str::new(name.1), name.0);
-        if objects.keys().contains(&key) || !known.insert(key.clone()) {
+        let Some((name, namespace)) = cluster_name(url.host_name()) else { continue };
+        let default = if url.scheme == "https" { 443 } else { 80 };
+        let port = url.host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(default);
+        let key = ResourceKey::new("", "Service", Str::new(namespace), name);
+        found.entry(key).or_insert_with(|| (Origin::field(ingress.id, node.id), BTreeSet::new())).1.insert(port);
+    }
+    let there = objects.keys();
+    let missing = found.into_iter().filter(|(key, _)| !there.contains(key));
+    let one = |(key, (at, ports)): (ResourceKey, (Origin, BTreeSet<i64>))| {
+        let several = ports.len() > 1;
+        let port = |port: i64| {
+            let name = several.then(|| ("name", text(&format!("port-{port}"))));
+            object(name.into_iter().chain([("port", number(port))]).collect())
+        };
+        let ports = list(ports.into_iter().map(port).collect());
+        let made = named(&key, "v1", alloc::vec![("spec", object(alloc::vec![("ports", ports)]))]);
+        assumed(at, key, "auth-url", made)
+    };
+    missing.map(one).collect()
+}
+
+/// The missing Secrets that annotations name: of passwords, of the CA of clients, and of the certificate for services.
+fn annotated_secrets(objects: &Objects) -> Vec<ReferencedObject> {
+    let there = objects.keys();
+    let mut known: BTreeSet<ResourceKey> = BTreeSet::new();
+    let mut out = Vec::new();
+    for relation in relations(objects) {
+        let annotation = SECRETS.iter().find(|(known, _)| *known == relation.relation).map(|(_, annotation)| *annotation);
+        let (Some(annotation), Some(at)) = (annotation, relation.at) else { continue };
+        if there.contains(&relation.to) || !known.insert(relation.to.clone()) {
             continue;
         }
-        let port = object(alloc::vec![("port", number(80))]);
-        let made = named(&key, "v1", alloc::vec![("spec", object(alloc::vec![("ports", list(alloc::vec![port]))]))]);
-        let notice = Some(format!("the {key} of `auth-url` is not in the input; it is assumed to exist"));
-        out.push(ReferencedObject { from: ingress.id, at: node.id, key, kinds: &[("", "Service")], object: made, notice, asks: true });
+        if let Some(made) = of_kubernetes(&relation.to, &[]) {
+            out.push(assumed(at, relation.to, annotation, made));
+        }
     }
     out
+}
+
+/// The relations to Secrets that are assumed, with their annotations.
+const SECRETS: [(&str, &str); 3] = [("password-secret", "auth-secret"), ("client-ca", "auth-tls-secret"), ("upstream-tls", "proxy-ssl-secret")];
+
+fn assumed(at: Origin, key: ResourceKey, annotation: &str, object: Node) -> ReferencedObject {
+    let kinds: &[(&str, &str)] = if key.kind == "Secret" { &[("", "Secret")] } else { &[("", "Service")] };
+    let notice = Some(format!("the {key} of `{annotation}` is not in the input; it is assumed to exist"));
+    ReferencedObject { from: at.object(), at: at.node(), key, kinds, object, notice, asks: true }
 }
 
 /// Usual names of classes that belong to other controllers.

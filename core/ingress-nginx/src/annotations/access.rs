@@ -34,8 +34,8 @@ fn split_full_key(key: &str) -> Result<(&str, &str), String> {
     }
 }
 
-/// The group of `auth-type`, and the file of passwords.
-pub(super) fn basic_auth(reading: &Reading<'_>) -> Result<(BasicAuth, Secret<Str>), Fault> {
+/// The group of `auth-type`, and the file of passwords; no file if the Secret is assumed, as its passwords are unknown.
+pub(super) fn basic_auth(reading: &Reading<'_>) -> Result<(BasicAuth, Option<Secret<Str>>), Fault> {
     let of = reading.annotations;
     let kind = of.text("auth-type")?;
     if !forms::is_auth_type(&kind) {
@@ -59,10 +59,11 @@ pub(super) fn basic_auth(reading: &Reading<'_>) -> Result<(BasicAuth, Secret<Str
     let realm = unless_wrong(of.text("auth-realm"))?.unwrap_or_default();
     let uid = reading.cluster.uid(secret.object);
     let passwords = match secret_type.value.as_str() {
+        "auth-file" | "auth-map" if secret.object.assumed => None,
         "auth-file" => {
-            secret.text("auth").ok_or_else(|| Fault::Denied(format!("the secret {secret_name} does not contain a key with value auth")))?
+            Some(secret.text("auth").ok_or_else(|| Fault::Denied(format!("the secret {secret_name} does not contain a key with value auth")))?)
         }
-        "auth-map" => secret.lines(),
+        "auth-map" => Some(secret.lines()),
         _ => return Err(Fault::Denied("invalid auth-secret-type in annotation, must be 'auth-file' or 'auth-map': %!w(<nil>)".into())),
     };
     let file = format!("/etc/ingress-controller/auth/{}-{}-{uid}.passwd", reading.namespace, reading.uid);

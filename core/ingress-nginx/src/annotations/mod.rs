@@ -149,7 +149,7 @@ pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
     settings.aliases = all.group("Aliases", groups::aliases(of))?;
     if let Some((auth, file)) = all.group("BasicDigestAuth", access::basic_auth(reading).map(Some))? {
         settings.basic_auth = auth;
-        passwords = Some(file);
+        passwords = file;
     }
     settings.canary = all.group("Canary", groups::canary(of))?;
     settings.client_certificates = match access::client_certificates(reading) {
