@@ -25,7 +25,7 @@ impl Plan {
     pub fn write(mut self, out: &mut Conversion) {
         self.routes = merged(core::mem::take(&mut self.routes));
         if self.target == Target::Contour {
-            self.name_plain_listeners();
+            self.name_plain_listeners(out);
         }
         let sets = self.listener_sets();
         self.gateway(&sets, out);
@@ -79,9 +79,14 @@ impl Plan {
 
     /// Gives hosts with a certificate their own listener without TLS: Contour serves no host on a listener without a host if another listener names it
     /// (Contour `internal/dag/gatewayapi_processor.go`, `computeHosts`). A Gateway has a limit of listeners, so many hosts stay as they are.
-    fn name_plain_listeners(&mut self) {
+    fn name_plain_listeners(&mut self, out: &mut Conversion) {
         let hosts: BTreeSet<String> = self.listeners.iter().filter_map(|listener| listener.host.clone()).collect();
         if self.listeners.len() + hosts.len() >= LISTENERS {
+            out.limits.push(format!(
+                "Contour serves no http requests to hosts with a certificate, as they would need {} listeners, and a Gateway has at most {LISTENERS}: \
+                 use several Gateways.",
+                1 + self.listeners.len() + hosts.len()
+            ));
             return;
         }
         for route in &mut self.routes {

@@ -94,7 +94,8 @@ impl Request {
             port: None,
             url_port: port,
             tls,
-            sni: (tls && !is_address).then(|| host.to_ascii_lowercase()),
+            // Clients leave out the final dot of a host (RFC 6066, section 3).
+            sni: (tls && !is_address).then(|| host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()),
             alpn: Vec::new(),
             client_certificate: false,
             identity: None,
