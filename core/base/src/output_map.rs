@@ -475,12 +475,8 @@ impl OutputMap {
     /// All places below this one that have origins, including itself.
     #[must_use]
     pub fn descendants(&self, pointer: &str) -> Vec<MappedPlace<'_>> {
-        let near = |place: &Place<'_>| match place {
-            Place::Root => true,
-            Place::Element(list, _) => within(list, pointer).is_some() || within(pointer, list).is_some(),
-        };
         let mut out = Vec::new();
-        for (place, fragment) in self.pieces().filter(|(place, _)| near(place)) {
+        for (place, fragment) in self.pieces() {
             let base = place.pointer("");
             // What the entries of this piece must be below.
             let Some(rest) = within(&base, pointer).map(|_| "").or_else(|| within(pointer, &base)) else { continue };

@@ -76,11 +76,8 @@ pub static DIALECT: Dialect = Dialect {
     options: options::SPECS,
     defaults: &[],
     hints: Hints {
-        why_idle: |_| "no proxy gets anything from it",
-        why_unreached: |_, _| None,
-        disabled_fields: |_| Vec::new(),
-        precedence_change: |_, _| None,
         route_order: |_| &[OrderRule::PlaceIn(&["ServiceRouter", "service-router"])],
+        ..Hints::only(|_| "no proxy gets anything from it")
     },
     annotations: &[],
     codes: codes::ALL,

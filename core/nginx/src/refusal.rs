@@ -24,8 +24,18 @@ pub struct Refusal {
     pub origin: Option<Origin>,
     /// The origin of another value that contributes to it, with a description.
     pub related: Option<(Origin, String)>,
-    /// The directive that a snippet repeats.
-    pub repeats: Option<Str>,
+    pub fault: Fault,
+}
+
+/// What nginx refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Two locations of a server with the same path.
+    SameLocation,
+    /// A directive that a snippet repeats.
+    Repetition(Str),
+    /// A name, an expression or a snippet that nginx cannot read.
+    Unreadable,
 }
 
 /// Returns all reasons.
@@ -58,7 +68,7 @@ struct Found {
 
 impl Found {
     fn add(&mut self, why: String, origin: Option<Origin>) {
-        self.add_refusal(Refusal { why, origin, related: None, repeats: None });
+        self.add_refusal(Refusal { why, origin, related: None, fault: Fault::Unreadable });
     }
 
     fn add_refusal(&mut self, refusal: Refusal) {
@@ -78,7 +88,7 @@ impl Found {
                 (format!("`{snippet}` repeats `{directive}`, which the controller writes in the same block"), related)
             }
         };
-        self.add_refusal(Refusal { why, origin: Some(origin), related, repeats: Some(directive) });
+        self.add_refusal(Refusal { why, origin: Some(origin), related, fault: Fault::Repetition(directive) });
     }
 
     fn names(&mut self, server: &Server) {

@@ -137,6 +137,14 @@ pub struct Hints {
     pub route_order: fn(&Objects) -> &'static [OrderRule],
 }
 
+impl Hints {
+    /// Explains idle objects, and nothing else.
+    #[must_use]
+    pub const fn only(why_idle: fn(kind: &str) -> &'static str) -> Self {
+        Self { why_idle, why_unreached: |_, _| None, disabled_fields: |_| Vec::new(), precedence_change: |_, _| None, route_order: |_| &[] }
+    }
+}
+
 /// A rule for the order of a host's routes. The first rule that distinguishes two routes decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderRule {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use chancery_base::diagnostic::{Findings, Place};
 use chancery_base::ir::nginx::Nginx;
 use chancery_base::ir::nginx::globals::KEYS;
-use chancery_nginx::refusal::{self, Refusal};
+use chancery_nginx::refusal::{self, Fault, Refusal};
 
 /// The largest number of Ingresses that are checked as the webhook checks them.
 const MOST: usize = 500;
@@ -26,7 +26,7 @@ pub(crate) fn refusals(nginx: &Nginx) -> Vec<Refusal> {
             ),
             origin: second.path.origin,
             related: first.path.origin.map(|at| (at, String::from("the other path"))),
-            repeats: None,
+            fault: Fault::SameLocation,
         })
     });
     duplicates.chain(refusal::find(nginx)).collect()
@@ -48,7 +48,11 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
 }
 
 fn help(refusal: &Refusal) -> Option<String> {
-    let Some(directive) = &refusal.repeats else { return refusal.why.contains(" has the location ").then(|| "write the path once".into()) };
+    let directive = match &refusal.fault {
+        Fault::SameLocation => return Some("write the path once".into()),
+        Fault::Unreadable => return None,
+        Fault::Repetition(directive) => directive,
+    };
     let name = directive.replace('_', "-");
     let name = match directive.as_str() {
         "client_max_body_size" => "proxy-body-size",
