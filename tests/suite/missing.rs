@@ -600,3 +600,32 @@ fn listener_sets_get_assumed_certificates() {
     assert!(told.iter().any(|message| message.starts_with("the Secret `certificate` (shop)")), "{told:#?}");
     assert!(!of("envoy-gateway", LISTENER_SET, "missing=error").errors().is_empty());
 }
+
+const PROTECTED: &str = "\
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  namespace: shop
+  annotations:
+    nginx.ingress.kubernetes.io/auth-type: basic
+    nginx.ingress.kubernetes.io/auth-secret: users
+    nginx.ingress.kubernetes.io/auth-tls-secret: shop/clients
+    nginx.ingress.kubernetes.io/auth-url: http://auth.shop.svc.cluster.local:4180/check
+spec:
+  ingressClassName: nginx
+  rules:
+  - host: shop.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+";
+
+#[test]
+fn annotations_of_nginx_get_assumed_objects() {
+    let work = of("ingress-nginx", PROTECTED, "missing=assume");
+    assert_eq!(work.errors(), Vec::<String>::new());
+    let told = assumed(&work);
+    for name in ["Secret `users` (shop)", "Secret `clients` (shop)", "Service `auth` (shop)"] {
+        assert_eq!(told.iter().filter(|message| message.starts_with(&format!("the {name}"))).count(), 1, "{name}: {told:#?}");
+    }
+    assert_eq!(assumed(&of("ingress-nginx", PROTECTED, "missing=error")), Vec::<String>::new());
+}

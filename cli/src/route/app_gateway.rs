@@ -35,14 +35,8 @@ pub fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> Str
     }
     ending(&mut out, report, style);
     unserved(&mut out, report, style);
-    if let Some(near) = &report.near_path {
-        let near = plain(near);
-        let _ = writeln!(
-            out,
-            "\n{} the path `{near}` matches only itself: write `{}/*` for the paths below it",
-            style.yellow("note:"),
-            near.trim_end_matches('/')
-        );
+    if let Some(note) = report.near_path_note() {
+        let _ = writeln!(out, "\n{} {}", style.yellow("note:"), plain(&note));
     }
     let _ = writeln!(
         out,

@@ -41,6 +41,15 @@ pub struct AppGatewayReport {
     pub near_path: Option<Str>,
 }
 
+impl AppGatewayReport {
+    /// Returns the change that makes a near path match.
+    #[must_use]
+    pub fn near_path_note(&self) -> Option<String> {
+        let near = self.near_path.as_ref()?;
+        Some(format!("the path `{near}` matches only itself: write `{}/*` for the paths below it", near.trim_end_matches('/')))
+    }
+}
+
 /// How the gateway checks the health of a pool's addresses. The result of the check is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ProbeView {

@@ -45,7 +45,7 @@ pub struct Compare {
     pub tabs: RwSignal<Vec<Tab>>,
     /// The differences, or why they are unknown.
     pub found: RwSignal<Option<Result<Comparison, String>>>,
-    /// The converted work and its differences, or why there are none; and for which controller.
+    /// The new controller, with the converted work and its differences, or why there are none.
     pub moved: RwSignal<Option<(NewController, Result<Migration, String>)>>,
     workspace: Workspace,
     engine: Engine,

@@ -10,10 +10,11 @@ pub fn way(report: &AppGatewayReport, overview: &Graph, method: &str) -> Way {
     let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(report, "Listener", "listener", &taken.listener)).collect();
     steps.push(rules(report));
     steps.push(end(report, method));
+    let limit = "This result follows Azure's documentation; no Application Gateway was queried. The health of the addresses is unknown.".to_string();
     Way {
         nodes: app_gateway_story_path(report, overview),
         steps,
-        notes: vec!["This result follows Azure's documentation; no Application Gateway was queried. The health of the addresses is unknown.".into()],
+        notes: report.near_path_note().into_iter().chain([limit]).collect(),
         ..Way::default()
     }
 }

@@ -9,7 +9,9 @@ use chancery_core::ir::nginx::Nginx;
 pub fn way(report: &NginxReport, nginx: &Nginx, overview: &Graph) -> Way {
     let mut steps: Vec<Step> = report.way.iter().map(|of| step(report, of)).collect();
     steps.push(end(report));
-    Way { nodes: nginx_story_path(report, nginx, overview), steps, notes: report.notes.clone(), ..Way::default() }
+    let refused = report.refused.is_some().then(|| "nginx refuses this configuration. The steps show what it would do otherwise.".to_string());
+    let notes = refused.into_iter().chain(report.notes.iter().cloned()).collect();
+    Way { nodes: nginx_story_path(report, nginx, overview), steps, notes, ..Way::default() }
 }
 
 /// A step with the place and the line of its part.
