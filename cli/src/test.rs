@@ -58,8 +58,8 @@ pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
         let (mut compiler, compilation) = given.compile()?;
         input::warn_of_gaps(&compilation);
         let positions = compilation.positions();
-        let prepared = PreparedGateways::of(&compilation, &mut compiler);
-        let tester = Tester::new(&prepared, &positions, &mut coverage);
+        let prepared = PreparedGateways::of(&compilation, &positions, &mut compiler);
+        let tester = Tester::new(&prepared, &mut coverage);
         if tester.is_empty() {
             return Err(input::nothing_runs(&compilation));
         }

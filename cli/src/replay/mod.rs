@@ -22,12 +22,17 @@ pub fn run(args: &ReplayArgs, deployment: &Deployment, style: &Style) -> Outcome
     let old = args.before.as_ref().map(|path| read(path, deployment)?.compile()).transpose()?;
     let (mut compiler, new) = read(args.after.as_deref().unwrap_or(Path::new(".")), deployment)?.compile()?;
     input::warn_of_gaps(&new);
-    let mut old = old;
-    let old_prepared = old.as_mut().map(|(compiler, compilation)| (PreparedGateways::of(compilation, compiler), compilation.positions()));
-    let old_tester = old_prepared.as_ref().map(|(prepared, positions)| Tester::new(prepared, positions, &mut Coverage::default()));
-    let (prepared, positions) = (PreparedGateways::of(&new, &mut compiler), new.positions());
+    let (mut old_compiler, old) = old.unzip();
+    let old_positions = old.as_ref().map(chancery_core::compilation::Compilation::positions);
+    let old_prepared = match (&old, &old_positions, &mut old_compiler) {
+        (Some(old), Some(positions), Some(compiler)) => Some(PreparedGateways::of(old, positions, compiler)),
+        _ => None,
+    };
+    let old_tester = old_prepared.as_ref().map(|prepared| Tester::new(prepared, &mut Coverage::default()));
+    let positions = new.positions();
+    let prepared = PreparedGateways::of(&new, &positions, &mut compiler);
     let mut coverage = Coverage::default();
-    let tester = Tester::new(&prepared, &positions, &mut coverage);
+    let tester = Tester::new(&prepared, &mut coverage);
     if tester.is_empty() {
         return Err(input::nothing_runs(&new));
     }

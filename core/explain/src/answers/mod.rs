@@ -216,10 +216,15 @@ impl<'c> Respondents<'c> {
     /// Prepares all running gateways.
     #[must_use]
     pub fn of(compilation: &'c Compilation, positions: &'c Positions<'c>) -> Self {
-        let envoys = compilation.gateways().map(|gateway| {
-            let map = output_map(gateway.ir, &chancery_envoy::Options::default(), &mut Emitted::default());
-            Prepared::Envoy(Box::new(PreparedEnvoy { gateway, config: EnvoyConfig::of(gateway.ir), map }))
-        });
+        let mut nothing = Emitted::default();
+        Self::with_maps(compilation, positions, |gateway| output_map(gateway.ir, &chancery_envoy::Options::default(), &mut nothing))
+    }
+
+    /// Prepares all running gateways, with the maps that a function makes of Envoys.
+    pub(crate) fn with_maps(compilation: &'c Compilation, positions: &'c Positions<'c>, mut map_of: impl FnMut(GatewayRef<'c>) -> OutputMap) -> Self {
+        let envoys = compilation
+            .gateways()
+            .map(|gateway| Prepared::Envoy(Box::new(PreparedEnvoy { gateway, config: EnvoyConfig::of(gateway.ir), map: map_of(gateway) })));
         let azure = compilation.app_gateways().map(|of| Prepared::Azure(of, Box::new(Viewed::app_gateway(of.parts))));
         let gateways = envoys.chain(azure).chain(compilation.nginxes().map(Prepared::Nginx)).collect();
         Self { objects: &compilation.objects, positions, services: Services::of(&compilation.objects), gateways }
@@ -327,11 +332,7 @@ impl OpenGateways<'_> {
     pub fn answer(&self, request: &Request) -> GatewayAnswer {
         let mut best: Option<GatewayAnswer> = None;
         for gateway in &self.all {
-            let answer = match gateway {
-                OpenGateway::Envoy(of) => of.answer(request),
-                OpenGateway::Nginx(of) => of.answer(request),
-                OpenGateway::Azure(of) => of.answer(request),
-            };
+            let answer = gateway.answer(request);
             if answer.rank() == 0 {
                 return answer;
             }
@@ -340,6 +341,21 @@ impl OpenGateways<'_> {
             }
         }
         best.unwrap_or_else(|| GatewayAnswer { why: Some("no gateway runs".into()), ..GatewayAnswer::default() })
+    }
+
+    /// Returns the answer of the gateway with this number.
+    pub(crate) fn answer_of(&self, number: usize, request: &Request) -> GatewayAnswer {
+        self.all.get(number).map(|gateway| gateway.answer(request)).unwrap_or_default()
+    }
+}
+
+impl OpenGateway<'_> {
+    fn answer(&self, request: &Request) -> GatewayAnswer {
+        match self {
+            Self::Envoy(of) => of.answer(request),
+            Self::Nginx(of) => of.answer(request),
+            Self::Azure(of) => of.answer(request),
+        }
     }
 }
 

@@ -92,7 +92,7 @@ fn write(tester: &Tester<'_>, chosen: Vec<&Candidate>) -> String {
         });
         let node = |of: &&Candidate| {
             let gateway = tester.gateways.get(of.gateway).filter(|_| tester.gateways.len() > 1).map(TestedGateway::name);
-            test_node(&of.request, gateway.as_deref(), &of.answer.summary(), of.answer.expectation())
+            test_node(&of.request, gateway.as_deref(), &of.answer.summary(), tester.expectation(of.gateway, &of.request, &of.answer))
         };
         let list = to_yaml(&object([("tests", Node::synthesised(Value::Array(tests.iter().map(node).collect())))]));
         out.push_str(&format!("# {host}\n{}", list.strip_prefix("tests:\n").unwrap_or(&list)));

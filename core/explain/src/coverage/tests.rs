@@ -43,9 +43,9 @@ fn run(gateway: &str, tests: &str) -> (Coverage, usize, ProposedTests) {
     let mut compiler = Compiler::new(crate::testing::ALL);
     let compilation = compiler.compile(&Inputs::one("in.yaml", gateway), &Options::default());
     let positions = compilation.positions();
-    let prepared = PreparedGateways::of(&compilation, &mut compiler);
+    let prepared = PreparedGateways::of(&compilation, &positions, &mut compiler);
     let mut coverage = Coverage::default();
-    let tester = Tester::new(&prepared, &positions, &mut coverage);
+    let tester = Tester::new(&prepared, &mut coverage);
     let mut failed = 0;
     for test in RequestTests::read(tests).expect("tests").tests {
         let request = test.request.read().expect("a request");

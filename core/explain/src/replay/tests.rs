@@ -42,12 +42,14 @@ fn run(before: Option<&str>, after: &str, lines: &[String]) -> ReplayReport {
         (compiler, compilation)
     };
     let (mut compiler, old) = compile(before.unwrap_or(after));
-    let (positions, prepared) = (old.positions(), PreparedGateways::of(&old, &mut compiler));
-    let old = Tester::new(&prepared, &positions, &mut Coverage::default());
+    let positions = old.positions();
+    let prepared = PreparedGateways::of(&old, &positions, &mut compiler);
+    let old = Tester::new(&prepared, &mut Coverage::default());
     let (mut compiler, new) = compile(after);
-    let (positions, prepared) = (new.positions(), PreparedGateways::of(&new, &mut compiler));
+    let positions = new.positions();
+    let prepared = PreparedGateways::of(&new, &positions, &mut compiler);
     let mut coverage = Coverage::default();
-    let new = Tester::new(&prepared, &positions, &mut coverage);
+    let new = Tester::new(&prepared, &mut coverage);
     let gateways = ReplayGateways::new(before.map(|_| &old), &new).expect("one gateway each");
     let mut replay = Replay::new(&gateways, ReplayOptions::default());
     let format = LogFormat::parse("envoy").expect("a format");

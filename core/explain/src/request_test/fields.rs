@@ -4,12 +4,13 @@
 //! Does not compare; see the parent module.
 
 use super::{object, value_node};
+use crate::answers::{AnswerTarget, Aspect, GatewayAnswer};
 use crate::{AppGatewayReport, NginxReport, RouteReport, app_gateway_ending};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_envoy::simulate::{Ending, Outcome, Request, Simulation, Upstream};
+use chancery_envoy::simulate::{Ending, Outcome, Request, Simulation, Upstream, percent};
 use chancery_text::{Node, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -74,6 +75,15 @@ pub(super) fn of_app_gateway(report: &AppGatewayReport) -> Json {
     json
 }
 
+/// Adds the fields that have the same values on each kind of gateway: the Services that get the request, and the authentication.
+pub(super) fn add_shared(report: &mut Json, answer: &GatewayAnswer) {
+    let targets = answer.targets.iter().filter(|of| of.percent > 0.0);
+    let rounded = |of: f64| percent(of).parse().unwrap_or(of);
+    let one = |of: &AnswerTarget| json!({ "name": of.names.first(), "percent": rounded(of.percent) });
+    report["services"] = targets.map(one).collect();
+    report["authentication"] = json!(answer.facts.get(&Aspect::Authentication).map(|fact| &fact.value));
+}
+
 fn is_unrouted(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::NoRoute | Outcome::NoVirtualHost | Outcome::NoListener | Outcome::NoFilterChain)
 }
@@ -114,29 +124,15 @@ fn headers_of(upstream: &Upstream, request: &Request) -> BTreeMap<String, String
     out
 }
 
-/// Returns the expectation that a report fulfils: how the request ends, and its policies by name.
+/// Returns the expectation that the report of an Envoy fulfils: how the request ends, and its policies by name.
 pub(super) fn expectation(report: &Json) -> Node {
-    let text = |value: &Json| value.as_str().map(value_node);
     let mut expect: Vec<(&str, Node)> = Vec::new();
-    expect.extend(report["outcome"].as_str().map(|outcome| ("outcome", value_node(outcome))));
-    expect.extend(report["status"].as_i64().filter(|status| *status > 0).map(|status| ("status", Node::synthesised(Value::Int(status)))));
-    expect.extend(text(&report["location"]).map(|location| ("location", location)));
-    let float = |value: &Json| value.as_f64().map(|value| Node::synthesised(Value::Float(value)));
+    expect.extend(text(report, "outcome"));
+    expect.extend(status(report));
+    expect.extend(text(report, "location"));
+    expect.extend(targets(report, "clusters"));
+    expect.extend(upstream(report));
     let list = |value: &Json| value.as_array().cloned().unwrap_or_default();
-    let clusters = list(&report["clusters"]);
-    let is_split = clusters.len() > 1;
-    let cluster = |of: &Json| {
-        let percent = float(&of["percent"]).filter(|_| is_split).map(|percent| ("percent", percent));
-        object(text(&of["name"]).map(|name| ("name", name)).into_iter().chain(percent))
-    };
-    if !clusters.is_empty() {
-        expect.push(("clusters", Node::synthesised(Value::Array(clusters.iter().map(cluster).collect()))));
-    }
-    let upstream = ["authority", "path"].into_iter().filter_map(|name| Some((name, text(&report["upstream"][name])?)));
-    let upstream: Vec<(&str, Node)> = upstream.collect();
-    if !upstream.is_empty() {
-        expect.push(("upstream", object(upstream)));
-    }
     let shares: Vec<Node> = list(&report["shares"]).iter().filter_map(|of| Some(object([("percent", float(&of["percent"])?)]))).collect();
     if !shares.is_empty() {
         expect.push(("shares", Node::synthesised(Value::Array(shares))));
@@ -149,6 +145,60 @@ pub(super) fn expectation(report: &Json) -> Node {
         expect.push(("policies", object(names.into_iter().map(|name| (name.as_str(), Node::synthesised(Value::Bool(true)))))));
     }
     object(expect)
+}
+
+/// Returns the expectation that a report fulfils in terms that each kind of gateway has.
+pub(super) fn shared_expectation(report: &Json) -> Node {
+    let mut expect: Vec<(&str, Node)> = Vec::new();
+    match report["outcome"].as_str().unwrap_or_default() {
+        "forward" => {
+            expect.extend(text(report, "outcome"));
+            expect.extend(targets(report, "services"));
+            expect.extend(upstream(report));
+            expect.extend(text(report, "authentication"));
+        }
+        "redirect" => {
+            expect.extend(text(report, "outcome"));
+            expect.extend(status(report));
+            expect.extend(text(report, "location"));
+        }
+        // Each kind of gateway distinguishes its own answers differently.
+        _ => match status(report) {
+            Some(status) => expect.push(status),
+            None => expect.extend(text(report, "outcome")),
+        },
+    }
+    object(expect)
+}
+
+type Field<'f> = (&'f str, Node);
+
+fn text<'f>(report: &Json, name: &'f str) -> Option<Field<'f>> {
+    Some((name, value_node(report[name].as_str()?)))
+}
+
+fn float(value: &Json) -> Option<Node> {
+    value.as_f64().map(|value| Node::synthesised(Value::Float(value)))
+}
+
+fn status(report: &Json) -> Option<Field<'static>> {
+    let status = report["status"].as_i64().filter(|status| *status > 0)?;
+    Some(("status", Node::synthesised(Value::Int(status))))
+}
+
+/// The clusters or Services that get the request, with their shares if there are several.
+fn targets<'f>(report: &Json, name: &'f str) -> Option<Field<'f>> {
+    let all = report[name].as_array().filter(|all| !all.is_empty())?;
+    let one = |of: &Json| {
+        let percent = float(&of["percent"]).filter(|_| all.len() > 1).map(|percent| ("percent", percent));
+        object(text(of, "name").into_iter().chain(percent))
+    };
+    Some((name, Node::synthesised(Value::Array(all.iter().map(one).collect()))))
+}
+
+fn upstream(report: &Json) -> Option<Field<'static>> {
+    let fields: Vec<Field<'_>> = ["authority", "path"].into_iter().filter_map(|name| text(&report["upstream"], name)).collect();
+    (!fields.is_empty()).then(|| ("upstream", object(fields)))
 }
 
 /// Describes the end of a request as the end of a sentence.

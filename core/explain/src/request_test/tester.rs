@@ -2,6 +2,7 @@
 //! [`RequestTest::mismatches`](super::RequestTest::mismatches).
 
 use super::fields;
+use crate::answers::{OpenGateways, Prepared, PreparedEnvoy, Respondents};
 use crate::coverage::{AppGatewayParts, Coverage, EnvoyParts, NginxParts, PartId};
 use crate::{Positions, RouteReport, TracedGateway, route_app_gateway};
 use alloc::boxed::Box;
@@ -13,31 +14,34 @@ use chancery_base::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGa
 use chancery_base::output_map::OutputMap;
 use chancery_compile::Compiler;
 use chancery_envoy::config::EnvoyConfig;
-use chancery_envoy::simulate::{self, Request};
+use chancery_envoy::simulate::{self, Request, WrittenRequest};
 use chancery_nginx::simulate::Simulator;
 use chancery_text::Node;
+use core::cell::OnceCell;
 
-/// The Envoys of a compilation, with the origins of their configurations.
+/// The running gateways of a compilation, prepared for tests.
 pub struct PreparedGateways<'c> {
     compilation: &'c Compilation,
-    envoys: Vec<(GatewayRef<'c>, EnvoyConfig, OutputMap)>,
+    positions: &'c Positions<'c>,
+    respondents: Respondents<'c>,
 }
 
 impl<'c> PreparedGateways<'c> {
     #[must_use]
-    pub fn of(compilation: &'c Compilation, compiler: &mut Compiler) -> Self {
-        let mut prepare = |gateway: GatewayRef<'c>| {
-            let map = chancery_envoy::emit::output_map(gateway.ir, &chancery_envoy::Options::default(), compiler.emitted.of(gateway));
-            (gateway, EnvoyConfig::of(gateway.ir), map)
-        };
-        Self { compilation, envoys: compilation.gateways().map(&mut prepare).collect() }
+    pub fn of(compilation: &'c Compilation, positions: &'c Positions<'c>, compiler: &mut Compiler) -> Self {
+        let map_of =
+            |gateway: GatewayRef<'c>| chancery_envoy::emit::output_map(gateway.ir, &chancery_envoy::Options::default(), compiler.emitted.of(gateway));
+        Self { compilation, positions, respondents: Respondents::with_maps(compilation, positions, map_of) }
     }
 }
 
 /// Sends requests to gateways.
 pub struct Tester<'c> {
     pub(crate) positions: &'c Positions<'c>,
+    /// In the order of `respondents`.
     pub(crate) gateways: Vec<TestedGateway<'c>>,
+    respondents: &'c Respondents<'c>,
+    open: OnceCell<OpenGateways<'c>>,
 }
 
 /// A gateway with its name and its parts.
@@ -67,12 +71,6 @@ impl TestAnswer {
         self.report["outcome"].as_str().unwrap_or_default().replace('_', " ")
     }
 
-    /// Returns the expectation that this answer fulfils.
-    #[must_use]
-    pub fn expectation(&self) -> Node {
-        fields::expectation(&self.report)
-    }
-
     /// Describes the answer as the end of a sentence.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -83,22 +81,25 @@ impl TestAnswer {
 impl<'c> Tester<'c> {
     /// Prepares all gateways, and adds their parts to a coverage.
     #[must_use]
-    pub fn new(prepared: &'c PreparedGateways<'c>, positions: &'c Positions<'c>, coverage: &mut Coverage) -> Self {
+    pub fn new(prepared: &'c PreparedGateways<'c>, coverage: &mut Coverage) -> Self {
+        let PreparedGateways { compilation, positions, respondents } = prepared;
         let mut gateways = Vec::new();
-        for (gateway, config, map) in &prepared.envoys {
+        for of in &respondents.gateways {
+            let Prepared::Envoy(of) = of else { continue };
+            let PreparedEnvoy { gateway, config, map } = &**of;
             let parts = EnvoyParts::of(coverage, *gateway, config, map, positions);
             let kind = TestedKind::Envoy { gateway: *gateway, config, map, index: Box::new(simulate::Gateway::new(config)), parts };
             gateways.push(TestedGateway { named: gateway.named(), kind });
         }
-        for of in prepared.compilation.app_gateways() {
+        for of in compilation.app_gateways() {
             let parts = AppGatewayParts::of(coverage, of, positions);
             gateways.push(TestedGateway { named: of.named, kind: TestedKind::AppGateway { of, parts } });
         }
-        for of in prepared.compilation.nginxes() {
+        for of in compilation.nginxes() {
             let parts = NginxParts::of(coverage, of, positions);
             gateways.push(TestedGateway { named: of.named, kind: TestedKind::Nginx { of, simulator: Box::new(Simulator::new(of.nginx)), parts } });
         }
-        Self { positions, gateways }
+        Self { positions, gateways, respondents, open: OnceCell::new() }
     }
 
     /// Whether no gateway runs.
@@ -113,18 +114,41 @@ impl<'c> Tester<'c> {
     ///
     /// Which gateway is missing or ambiguous.
     pub fn ask(&self, gateway: Option<&str>, request: &Request) -> Result<TestAnswer, String> {
-        let is_meant = |of: &&TestedGateway<'_>| match gateway {
+        let is_meant = |of: &TestedGateway<'_>| match gateway {
             Some(asked) => of.named.id.as_str() == asked || of.named.label().as_deref() == Some(asked),
             None => true,
         };
-        let mut meant = self.gateways.iter().filter(is_meant);
+        let mut meant = self.gateways.iter().enumerate().filter(|(_, of)| is_meant(of));
         let names = || self.gateways.iter().map(TestedGateway::name).collect::<Vec<_>>().join(", ");
         match (meant.next(), meant.next(), gateway) {
-            (Some(one), None, _) => Ok(one.answer(request, self.positions)),
+            (Some((number, one)), None, _) => {
+                let mut answer = one.answer(request, self.positions);
+                self.add_shared_fields(number, request, &mut answer.report);
+                Ok(answer)
+            }
             (None, _, Some(asked)) => Err(format!("there is no gateway `{asked}`; there are {}", names())),
             (None, ..) => Err("no gateway runs".into()),
             _ => Err(format!("there are several gateways ({}): name one with `gateway`", names())),
         }
+    }
+
+    /// Adds the fields that have the same values on each kind of gateway.
+    fn add_shared_fields(&self, number: usize, request: &Request, report: &mut serde_json::Value) {
+        let open = self.open.get_or_init(|| self.respondents.open());
+        fields::add_shared(report, &open.answer_of(number, request));
+    }
+
+    /// Returns the expectation that an answer fulfils. The expectation of an Envoy names clusters. That of other gateways names Services, so
+    /// that it also holds after a migration.
+    pub(crate) fn expectation(&self, number: usize, request: &WrittenRequest, answer: &TestAnswer) -> Node {
+        if self.gateways.get(number).is_some_and(|of| matches!(of.kind, TestedKind::Envoy { .. })) {
+            return fields::expectation(&answer.report);
+        }
+        let mut report = answer.report.clone();
+        if let Ok(request) = request.read() {
+            self.add_shared_fields(number, &request, &mut report);
+        }
+        fields::shared_expectation(&report)
     }
 }
 
