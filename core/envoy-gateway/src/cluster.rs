@@ -110,8 +110,17 @@ impl<'a> Cluster<'a> {
     pub(crate) fn apply(objects: &'a Objects, options: &Options, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Self {
         let mut cluster = Self::default();
         let mut known: Vec<(Kind, &'a Object)> = Vec::new();
+        let mounted = super::settings::mounted_file(objects, options);
         for object in objects.all() {
-            if object.parent.is_some() {
+            if object.parent.is_some() && *object.key.kind == *super::settings::FILE {
+                if mounted.is_some_and(|mounted| mounted.id == object.id) {
+                    unknown_settings(object, sink);
+                    ledger.emitted(object.id, "the controller's configuration");
+                } else {
+                    let why = "Envoy Gateway reads the file only in the ConfigMap `envoy-gateway-config` of its namespace";
+                    ledger.set(object.id, State::Ignored(Why::NotWatched, why.into()));
+                }
+            } else if object.parent.is_some() {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Envoy Gateway does not read configuration in annotations".into()));
             } else if object.broken {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
@@ -149,6 +158,9 @@ impl<'a> Cluster<'a> {
             if !verdict.errors.is_empty() || !verdict.unknown.is_empty() {
                 cluster.verdicts.push(verdict);
             }
+        }
+        if let Some((holder, _)) = mounted.and_then(|file| file.parent) {
+            ledger.emitted(holder, "the controller's configuration");
         }
         cluster
     }

@@ -48,7 +48,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let settings = match Settings::load(objects, &options) {
         Ok(settings) => settings,
         Err(error) => {
-            findings::startup(objects, &error, sink);
+            findings::startup(objects, &options, &error, sink);
             let failure = Failure { stage: Str::new_static("startup"), error };
             answers.failure = Some(failure.clone());
             let gateway = Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Stopped(failure) };

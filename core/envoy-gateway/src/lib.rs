@@ -53,6 +53,7 @@ pub const LANGUAGE: Language = Language {
     claims: &[
         Claim::Version("gateway.envoyproxy.io/"),
         Claim::Field("controllerName", "gateway.envoyproxy.io/"),
+        Claim::Field(settings::FILE, ""),
         Claim::SharedVersion("gateway.networking.k8s.io/"),
     ],
 };
@@ -62,7 +63,7 @@ pub static DIALECT: Dialect = Dialect {
     name: LANGUAGE.name,
     controller: LANGUAGE.controller,
     claims: LANGUAGE.claims,
-    read_options: |_| ReadOptions::default(),
+    read_options: |_| ReadOptions { files: alloc::vec![settings::FILE.into()], ..ReadOptions::default() },
     kinds: kinds::known,
     listing: kinds::listing,
     foreign_kinds: &[],

@@ -59,15 +59,39 @@ pub(crate) struct Infra {
     pub(crate) available_replicas: i64,
 }
 
+/// The key of the ConfigMap that the controller reads its configuration from.
+pub(crate) const FILE: &str = "envoy-gateway.yaml";
+
+/// The name of this ConfigMap in the controller's Helm chart.
+const CONFIG_MAP: &str = "envoy-gateway-config";
+
 /// Whether a document is the controller's configuration.
 pub(crate) fn is_file(object: &Object) -> bool {
     *object.key.kind == *"EnvoyGateway" && *object.key.group == *super::kinds::GROUP
 }
 
+/// The file in the controller's ConfigMap. If several namespaces have such a ConfigMap, the one in the controller's namespace.
+pub(crate) fn mounted_file<'o>(objects: &'o Objects, options: &Options) -> Option<&'o Object> {
+    let all: Vec<&Object> = objects.iter().filter(|of| of.parent.is_some() && *of.key.kind == *FILE && *of.key.name == *CONFIG_MAP).collect();
+    let is_own = |of: &&&Object| of.key.namespace.as_ref() == Some(&options.controller_namespace);
+    match all[..] {
+        [only] => Some(only),
+        _ => all.iter().rfind(is_own).copied(),
+    }
+}
+
 impl Settings {
     /// Reads the configuration, or says why the controller does not start.
     pub(crate) fn load(objects: &Objects, options: &Options) -> Result<Self, String> {
-        let mut file = defaults();
+        let mounted = mounted_file(objects, options);
+        // The controller's own configuration says what is on. Without it, nothing that resources need is off.
+        let mut file = if mounted.is_some() { installed_defaults() } else { defaults() };
+        if mounted.is_some_and(|mounted| mounted.broken || mounted.root.as_object().is_none()) {
+            return Err(format!("`{FILE}` in the ConfigMap `{CONFIG_MAP}` is not an object in YAML"));
+        }
+        if let Some(object) = mounted {
+            merge(&mut file, &super::value::tree(Cursor::new(object.id, &object.root)));
+        }
         for object in objects.iter().filter(|object| is_file(object) && !object.broken) {
             merge(&mut file, &super::value::tree(Cursor::new(object.id, &object.root)));
         }
@@ -151,6 +175,14 @@ fn given_tree(text: &str) -> Result<Tree, String> {
     let parsed = parse(text, &Limits::default());
     let root = parsed.root.ok_or_else(|| String::from("the file is not YAML or JSON"))?;
     Ok(Tree::of(&root, &|_| Some(Origin::built_in())))
+}
+
+/// The defaults of the controller (Envoy Gateway `api/v1alpha1/envoygateway_helpers.go`, `SetEnvoyGatewayDefaults`).
+fn installed_defaults() -> Tree {
+    Tree::object([
+        ("gateway", Tree::object([("controllerName", Tree::from(CONTROLLER))])),
+        ("provider", Tree::object([("type", Tree::from("Kubernetes"))])),
+    ])
 }
 
 /// The defaults of a controller in which rate limits, EnvoyPatchPolicy, Backend and Lua are on.
