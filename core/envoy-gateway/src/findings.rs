@@ -7,6 +7,7 @@ use super::codes;
 use super::context::{ADDRESSING, GatewayContext, Listener, RouteContext, RouteParent, Scope, Translator};
 use super::load::Loaded;
 use super::load::resources::{From, To};
+use super::options::Options;
 use super::status::{Condition, Conditions};
 use super::traps;
 use alloc::format;
@@ -17,7 +18,7 @@ use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity};
 use chancery_base::resource::{ObjectId, Objects, nearest};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::gateway_api::owners::Owners;
-use chancery_text::series;
+use chancery_text::{Str, series};
 
 /// Reports what the conditions of a class's objects say.
 pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>, sink: &mut Findings) {
@@ -291,7 +292,7 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
                 };
                 let mut found = finding(code, message, route.object, at);
                 if condition.kind == "RouteRulesOverlap" {
-                    found = found.help(winner_of_overlap(t, route, &condition.message));
+                    found = found.help(winner_of_overlap(t, route, parent));
                 }
                 sink.report(if filter.is_some() { disabling(found, route.object, at) } else { found });
             }
@@ -299,12 +300,11 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
     }
 }
 
-/// Names the route that gets the requests of overlapping routes: the first one, as routes are in the order of kind, age and name. The message ends
-/// with the other routes.
-fn winner_of_overlap(t: &Translator<'_>, route: &RouteContext<'_>, message: &str) -> String {
+/// Names the route that gets the requests of overlapping routes: the first one, as routes are in the order of kind, age and name.
+fn winner_of_overlap(t: &Translator<'_>, route: &RouteContext<'_>, parent: &RouteParent<'_>) -> String {
     let name = |of: &RouteContext<'_>| format!("{} {}/{}", of.kind.name(), of.object.namespace(), of.object.name());
-    let others: Vec<&str> = message.split_once(": ").map(|(_, names)| names.split(", ").collect()).unwrap_or_default();
-    let is_meant = |of: &&RouteContext<'_>| of.object.id() == route.object.id() || others.contains(&name(of).as_str());
+    let owner = |of: &RouteContext<'_>| (Str::new_static(of.kind.name()), of.object.namespace().clone(), of.object.name().clone());
+    let is_meant = |of: &&RouteContext<'_>| of.object.id() == route.object.id() || parent.overlapping.contains(&owner(of));
     let mut all = t.routes.iter().filter(is_meant);
     let (Some(first), Some(second)) = (all.next(), all.next()) else { return "give the routes different matches".into() };
     let why = match first.kind.name() == second.kind.name() {
@@ -515,8 +515,9 @@ pub(crate) fn nothing_published(key: &str, owner: Option<&Admitted<'_>>, error: 
 }
 
 /// Reports that Envoy Gateway does not start.
-pub(crate) fn startup(objects: &Objects, error: &str, sink: &mut Findings) {
-    let file = objects.iter().find(|object| super::settings::is_file(object));
+pub(crate) fn startup(objects: &Objects, options: &Options, error: &str, sink: &mut Findings) {
+    let mounted = super::settings::mounted_file(objects, options);
+    let file = objects.iter().find(|object| super::settings::is_file(object)).or(mounted);
     let place = file.map(|file| Place::value(file.id, file.root.id));
     let finding =
         Diagnostic::new(&codes::STARTUP_REFUSED, format!("Envoy Gateway does not start: {error}"), place.unwrap_or_else(|| Place::origin(None)));

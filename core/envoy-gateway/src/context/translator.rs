@@ -11,7 +11,7 @@ use super::in_force::InForce;
 use super::index::Index;
 use super::route_kind::RouteKind;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -159,6 +159,8 @@ pub(crate) struct RouteParent<'a> {
     pub(crate) listeners: Vec<ListenerId>,
     /// The place of its conditions in [`RouteContext::statuses`].
     pub(crate) status: usize,
+    /// Routes with the same matches, as kind, namespace and name.
+    pub(crate) overlapping: BTreeSet<(Str, Str, Str)>,
 }
 
 /// A route that one of our Gateways is a parent of.

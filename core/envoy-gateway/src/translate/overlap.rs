@@ -36,21 +36,19 @@ pub(crate) fn report(t: &mut Translator<'_>) {
     for (place, route) in t.routes.iter().enumerate().filter(|(_, route)| matches!(route.kind, RouteKind::Http | RouteKind::Grpc)) {
         let owner: Owner = (Str::new_static(route.kind.name()), route.object.namespace().clone(), route.object.name().clone());
         for (parent, of) in route.parents.iter().enumerate() {
-            let names: BTreeSet<String> = of
-                .listeners
-                .iter()
-                .filter_map(|id| overlaps.get(&(t.listener(*id).ir_name.clone(), owner.clone())))
-                .flatten()
-                .map(|(kind, namespace, name)| format!("{kind} {namespace}/{name}"))
-                .collect();
-            if !names.is_empty() {
-                found.push((place, parent, names.into_iter().collect::<Vec<_>>().join(", ")));
+            let others: BTreeSet<Owner> =
+                of.listeners.iter().filter_map(|id| overlaps.get(&(t.listener(*id).ir_name.clone(), owner.clone()))).flatten().cloned().collect();
+            if !others.is_empty() {
+                found.push((place, parent, others));
             }
         }
     }
-    for (place, parent, names) in found {
+    for (place, parent, others) in found {
+        let names: BTreeSet<String> = others.iter().map(|(kind, namespace, name)| format!("{kind} {namespace}/{name}")).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
         let message = format!("Overlapping match conditions with route(s): {names}");
         t.routes[place].conditions(parent).set("RouteRulesOverlap", true, "RouteRulesOverlap", message);
+        t.routes[place].parents[parent].overlapping = others;
     }
 }
 

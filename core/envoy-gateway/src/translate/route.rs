@@ -5,6 +5,7 @@ use super::super::context::{ListenerId, RouteContext, RouteKind, RouteParent, Tr
 use super::super::kinds::GATEWAY_API;
 use super::super::status::{Conditions, Reference};
 use super::{http_route, stream_route};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
@@ -57,7 +58,7 @@ fn attach<'a>(t: &Translator<'a>, route: &mut RouteContext<'a>) -> bool {
                 conditions.set("Accepted", true, "Accepted", "Route is accepted");
             }
         }
-        route.parents.push(RouteParent { at, reference, listeners, status });
+        route.parents.push(RouteParent { at, reference, listeners, status, overlapping: BTreeSet::new() });
     }
     !route.parents.is_empty()
 }
