@@ -4,6 +4,7 @@ use super::Gateway;
 use super::action::seconds;
 use super::connection::bound;
 use super::filters::Scopes;
+use super::health;
 use super::matcher::{parts, string_words};
 use super::simulation::{ClusterView, Setting};
 use crate::emit::pb;
@@ -108,8 +109,11 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
     if let Some(timeout) = &of.connect_timeout {
         out.settings.push(Setting { name: "connect_timeout".to_owned(), value: seconds(timeout) });
     }
-    if !of.health_checks.is_empty() {
-        out.settings.push(Setting { name: "health_checks".to_owned(), value: of.health_checks.len().to_string() });
+    for check in &of.health_checks {
+        out.settings.push(Setting { name: "health_checks".to_owned(), value: health::check(check, of) });
+    }
+    if let Some(value) = of.outlier_detection.as_ref().and_then(health::outliers) {
+        out.settings.push(Setting { name: "outlier_detection".to_owned(), value });
     }
     out
 }
