@@ -10,11 +10,13 @@ use super::simulation::{Connection, Failed, PRECEDENCE, TriedChain};
 use crate::config::{EnvoyConfig, Placed};
 use crate::emit::pb;
 use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use hashbrown::HashMap;
 use pb::listener::{FilterChain, FilterChainMatch, Listener};
 
 /// A listener that accepts the connection.
@@ -269,6 +271,49 @@ fn source_port(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     seen.fails("source_ports", || (of.source_ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), None))
 }
 
+/// The filter chains of a listener by their server names. A gateway may have thousands of chains.
+pub(super) struct ChainIndex<'a> {
+    by_name: HashMap<&'a str, Vec<usize>>,
+    /// By the suffix of a wildcard, with its dot.
+    by_suffix: HashMap<&'a str, Vec<usize>>,
+    /// Chains without server names.
+    others: Vec<usize>,
+}
+
+impl<'a> ChainIndex<'a> {
+    /// Indexes the chains of a listener; `None` if criteria that Envoy looks at earlier may exclude chains.
+    pub(super) fn of(listener: &'a Listener) -> Option<Self> {
+        let mut index = Self { by_name: HashMap::default(), by_suffix: HashMap::default(), others: Vec::new() };
+        for (at, chain) in listener.filter_chains.iter().enumerate() {
+            let Some(of) = chain.filter_chain_match.as_ref() else {
+                index.others.push(at);
+                continue;
+            };
+            if of.destination_port.is_some() || !of.prefix_ranges.is_empty() {
+                return None;
+            }
+            for name in &of.server_names {
+                match name.strip_prefix('*').filter(|suffix| suffix.starts_with('.')) {
+                    Some(suffix) => index.by_suffix.entry(suffix).or_default().push(at),
+                    None => index.by_name.entry(name).or_default().push(at),
+                }
+            }
+            if of.server_names.is_empty() {
+                index.others.push(at);
+            }
+        }
+        Some(index)
+    }
+
+    /// Returns the chains that a server name may match, in their order.
+    fn candidates(&self, server_name: &str) -> Vec<usize> {
+        let suffixes = server_name.match_indices('.').filter_map(|(at, _)| self.by_suffix.get(server_name.get(at..)?));
+        let named = self.by_name.get(server_name).into_iter().chain(suffixes);
+        let all: BTreeSet<usize> = named.chain([&self.others]).flatten().copied().collect();
+        all.into_iter().collect()
+    }
+}
+
 /// A filter chain by its name, or else by its number.
 pub(super) fn chain_name(chain: &FilterChain, index: usize) -> String {
     if chain.name.is_empty() { index.to_string() } else { chain.name.clone() }
@@ -276,7 +321,7 @@ pub(super) fn chain_name(chain: &FilterChain, index: usize) -> String {
 
 /// Returns the chain of a listener that matches the connection of a request.
 pub fn chain_of<'a>(listener: &'a Placed<Listener>, port: u32, request: &Request) -> Option<(usize, &'a FilterChain)> {
-    filter_chain(&ChosenListener { listener, why: None, port }, request, false).0
+    filter_chain(&ChosenListener { listener, why: None, port }, None, request, false).0
 }
 
 /// Describes the criteria of a chain.
@@ -305,7 +350,12 @@ fn criteria(of: &FilterChainMatch) -> Vec<String> {
 }
 
 /// Returns the matching chain with its index (the default chain has the index after the last), and with `explains` the tried chains.
-pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request, explains: bool) -> (Option<(usize, &'a FilterChain)>, Connection) {
+pub(super) fn filter_chain<'a>(
+    chosen: &ChosenListener<'a>,
+    index: Option<&ChainIndex<'_>>,
+    request: &Request,
+    explains: bool,
+) -> (Option<(usize, &'a FilterChain)>, Connection) {
     let listener = &chosen.listener.message;
     let none = FilterChainMatch::default();
     let of = |chain: &'a FilterChain| chain.filter_chain_match.as_ref();
@@ -337,7 +387,10 @@ pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request, e
             ..TriedChain::default()
         })
         .collect();
-    let mut left: Vec<usize> = (0..listener.filter_chains.len()).collect();
+    let mut left: Vec<usize> = match index.filter(|_| !explains) {
+        Some(index) => index.candidates(&seen.server_name),
+        None => (0..listener.filter_chains.len()).collect(),
+    };
     for criterion in CRITERIA {
         let fits: Vec<(usize, Fit)> =
             left.iter().filter_map(|at| listener.filter_chains.get(*at).map(|chain| (*at, criterion(of(chain).unwrap_or(&none), &seen)))).collect();

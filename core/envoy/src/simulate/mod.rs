@@ -17,6 +17,7 @@ mod ending;
 mod filters;
 mod forward;
 mod headers;
+mod health;
 mod manager;
 mod matcher;
 mod next_hop;
@@ -51,6 +52,7 @@ use crate::emit::pb;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use connection::ChainIndex;
 use hashbrown::HashMap;
 pub use table::Table;
 
@@ -97,6 +99,8 @@ pub struct Gateway<'a> {
     clusters: HashMap<&'a str, usize>,
     /// Endpoints that clusters request by name.
     endpoints: HashMap<&'a str, &'a pb::endpoint::ClusterLoadAssignment>,
+    /// By the address of the listener.
+    chains: HashMap<usize, ChainIndex<'a>>,
 }
 
 /// The detail level of the answer.
@@ -129,7 +133,13 @@ impl<'a> Gateway<'a> {
         for of in &config.endpoints {
             endpoints.entry(of.message.cluster_name.as_str()).or_insert(&of.message);
         }
-        Self { config, tables, by_name, clusters, endpoints }
+        let index = |of: &'a Placed<pb::listener::Listener>| Some((address(&of.message), ChainIndex::of(&of.message)?));
+        let chains = config.listeners.iter().filter_map(index).collect();
+        Self { config, tables, by_name, clusters, endpoints, chains }
+    }
+
+    fn chains_of(&self, listener: &pb::listener::Listener) -> Option<&ChainIndex<'a>> {
+        self.chains.get(&address(listener))
     }
 
     /// Finds the route that matches a request: reports only the outcome of the choice, and its place.
@@ -198,8 +208,8 @@ impl<'a> Gateway<'a> {
     }
 }
 
-fn address(table: &pb::route::RouteConfiguration) -> usize {
-    core::ptr::from_ref(table).addr()
+fn address<T>(message: &T) -> usize {
+    core::ptr::from_ref(message).addr()
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl<'a> Run<'_, 'a> {
         self.port = chosen.port;
         self.out.listener = Some(listener_name(&chosen.listener.message));
         self.place("listener", chosen.listener.pointer.clone());
-        let (taken, connection) = filter_chain(&chosen, request, self.detail == Detail::Tracing);
+        let (taken, connection) = filter_chain(&chosen, self.gateway.chains_of(&chosen.listener.message), request, self.detail == Detail::Tracing);
         self.out.connection = Some(connection);
         let Some((index, chain)) = taken else {
             return self.ends(Outcome::NoFilterChain, "no filter chain matches the connection; Envoy closes it");
