@@ -2,12 +2,14 @@
 
 use super::Converter;
 use super::table::{Fidelity, verdict};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::resource::{Origin, Rule};
 use chancery_ingress_nginx::annotations::{self, read::Fault};
 use chancery_ingress_nginx::ingress::Ingress;
+use chancery_ingress_nginx::source::Unhandled;
 use chancery_text::Node;
 
 /// Keys of the ConfigMap that are converted, or that change no answer.
@@ -166,6 +168,7 @@ impl Converter<'_> {
                     .to_string(),
             );
         }
+        limits.extend(self.other_classes());
         self.out.limits = limits;
         let tcp = self.nginx.tcp.iter().chain(&self.nginx.udp).map(|of| {
             (
@@ -222,6 +225,22 @@ impl Converter<'_> {
                 );
             }
         }
+    }
+
+    /// Counts Ingresses that ingress-nginx does not serve because of their class.
+    fn other_classes(&self) -> Option<String> {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for (ingress, why) in &self.source.unhandled {
+            if matches!(why, Unhandled::Class(_)) {
+                let class = ingress.class.as_ref().or_else(|| ingress.annotations.full(annotations::table::CLASS));
+                let words = class.map_or_else(|| "without a class".to_string(), |class| format!("of class `{}`", class.value));
+                *counts.entry(words).or_default() += 1;
+            }
+        }
+        let all: usize = counts.values().sum();
+        let list = counts.iter().map(|(words, count)| format!("{count} {words}")).collect::<Vec<_>>().join(", ");
+        let (ingresses, are) = if all == 1 { ("Ingress", "is") } else { ("Ingresses", "are") };
+        (all > 0).then(|| format!("{all} {ingresses} that ingress-nginx does not serve {are} not converted: {list}."))
     }
 
     fn settings(&mut self) {

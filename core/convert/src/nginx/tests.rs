@@ -222,6 +222,15 @@ fn values_that_nginx_ignores_are_reported_as_such() {
 }
 
 #[test]
+fn ingresses_of_other_classes_are_counted() {
+    let of_class = |name: &str, class: &str| ingress(name, "", "/", "web").replace("ingressClassName: nginx", class);
+    let text = [of_class("a", "ingressClassName: alb"), of_class("b", "ingressClassName: alb"), of_class("c", "defaultBackend: null")].concat();
+    let (_, conversion, _) = converted(&(ingress("web", "", "/", "web") + &text));
+    let said = "3 Ingresses that ingress-nginx does not serve are not converted: 2 of class `alb`, 1 without a class.";
+    assert!(conversion.limits.iter().any(|limit| limit == said), "{:#?}", conversion.limits);
+}
+
+#[test]
 fn standard_target_writes_gateway_api_only() {
     let before =
         compiled(&format!("{}{SERVICES}", ingress("web", &annotation("proxy-read-timeout", "9"), "/", "web")), &chancery_ingress_nginx::DIALECT);

@@ -182,12 +182,22 @@ fn filter_facts(config: &pb::Any, out: &mut Vec<(Aspect, String, &'static str)>,
         }
     } else if let Some(of) = config.downcast_ref::<LocalRateLimit>() {
         let words = |bucket: &pb::kind::TokenBucket| {
-            let each = bucket.fill_interval.as_ref().map(seconds).unwrap_or_default();
-            format!("{} requests per {each}, bursts of {}", bucket.tokens_per_fill.unwrap_or(1), bucket.max_tokens)
+            let unit = match bucket.fill_interval.as_ref().map(seconds).unwrap_or_default().as_str() {
+                "1s" => "second".to_owned(),
+                "60s" => "minute".to_owned(),
+                "3600s" => "hour".to_owned(),
+                other => other.to_owned(),
+            };
+            (format!("{} requests per {unit}", bucket.tokens_per_fill.unwrap_or(1)), format!("bursts of {}", bucket.max_tokens))
         };
-        let shared = of.token_bucket.as_ref().map(|bucket| format!("{}, all clients together", words(bucket)));
-        let each =
-            of.descriptors.first().and_then(|descriptor| descriptor.token_bucket.as_ref()).map(|bucket| format!("{} and descriptor", words(bucket)));
+        let shared = of.token_bucket.as_ref().map(words).map(|(rate, bursts)| format!("{rate} of all clients together, {bursts}"));
+        let each = of.descriptors.first().and_then(|descriptor| {
+            let (rate, bursts) = words(descriptor.token_bucket.as_ref()?);
+            let is_by_address =
+                descriptor.entries.iter().any(|entry| entry.key.replace('-', "_").ends_with("remote_address") && entry.value.is_empty());
+            let whose = if is_by_address { "of each client address" } else { "with the same descriptor" };
+            Some(format!("{rate} {whose}, {bursts}"))
+        });
         out.extend(each.or(shared).map(|words| (Aspect::RateLimit, words, PLACE)));
     } else if let Some(of) = config.downcast_ref::<StatefulSessionPerRoute>()
         && let Some(Session::StatefulSession(session)) = &of.r#override

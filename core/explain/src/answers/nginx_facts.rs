@@ -25,7 +25,7 @@ pub(super) fn facts_of(location: &Location, nginx: &Nginx, services: &Services, 
     let mut rates = Vec::new();
     for (zone, unit) in [(&limit.rps, "second"), (&limit.rpm, "minute")] {
         if zone.limit.value > 0 {
-            rates.push(format!("{} requests per {unit} and client address, bursts of {}", zone.limit.value, zone.burst.value));
+            rates.push(format!("{} requests per {unit} of each client address, bursts of {}", zone.limit.value, zone.burst.value));
         }
     }
     if !rates.is_empty() {

@@ -122,7 +122,10 @@ pub(super) fn of_ending(before: &GatewayAnswer, after: &GatewayAnswer, variant: 
         (_, Redirected) if is_to_https(after) => return HTTPS_REDIRECT,
         _ => {}
     }
-    if is_denied(before, 401) || is_denied(after, 401) {
+    // One side denies what the other allows with credentials.
+    let asks = |answer: &GatewayAnswer| answer.facts.contains_key(&Aspect::Authentication);
+    let is_closed = |answer: &GatewayAnswer| answer.ending == Answered && answer.status.is_some_and(|status| matches!(status, 403 | 500..));
+    if is_denied(before, 401) || is_denied(after, 401) || asks(before) && is_closed(after) || is_closed(before) && asks(after) {
         return AUTHENTICATION;
     }
     let of_variant = match variant {

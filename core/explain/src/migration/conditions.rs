@@ -263,11 +263,19 @@ fn addresses(principal: &pb::rbac::Principal, depth: usize, out: &mut BTreeSet<I
     use pb::rbac::principal::Identifier;
     match &principal.identifier {
         Some(Identifier::SourceIp(range) | Identifier::RemoteIp(range) | Identifier::DirectRemoteIp(range)) => {
-            out.extend(range.address_prefix.parse::<IpAddr>())
+            out.extend(range.address_prefix.parse::<IpAddr>().map(|first| client_of(first, range.prefix_len.unwrap_or(0))));
         }
         Some(Identifier::AndIds(set) | Identifier::OrIds(set)) if depth < 16 => set.ids.iter().for_each(|of| addresses(of, depth + 1, out)),
         Some(Identifier::NotId(of)) if depth < 16 => addresses(of, depth + 1, out),
         _ => {}
+    }
+}
+
+/// Returns a client in the range that begins with an address: the second address, as the first one of a network is no client's.
+fn client_of(first: IpAddr, prefix_length: u32) -> IpAddr {
+    match first {
+        IpAddr::V4(first) if prefix_length < 31 => IpAddr::V4(Ipv4Addr::from_bits(first.to_bits() | 1)),
+        other => other,
     }
 }
 
@@ -285,7 +293,7 @@ fn of_location(location: &Location, nginx: &Nginx) -> PathConditions {
     let mut out = PathConditions::default();
     let settings = &location.settings;
     for text in settings.allowlist.cidr.value.iter().chain(&settings.denylist.cidr.value) {
-        out.clients.extend(range(text).map(|(address, _)| address));
+        out.clients.extend(range(text).map(|(first, length)| client_of(first, length)));
     }
     if !out.clients.is_empty() {
         out.clients.insert(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)));

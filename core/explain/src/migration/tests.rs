@@ -151,6 +151,24 @@ fn regular_expression_without_case_is_reported() {
 }
 
 #[test]
+fn closed_route_is_a_lost_authentication() {
+    let closed = compiled(
+        CONTOUR,
+        "apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: api, namespace: shop}
+spec:
+  virtualhost: {fqdn: shop.example.com}
+  routes: [{conditions: [{prefix: /api}], directResponsePolicy: {statusCode: 500}}]
+",
+    );
+    let found = compared(&ingress("nginx.ingress.kubernetes.io/auth-url: 'http://auth.example.com/check'"), &closed, &[]);
+    assert!(!rows(&found, "authentication").is_empty() && rows(&found, "route").is_empty(), "{found:#?}");
+    let found = compared(&ingress(""), &closed, &[]);
+    assert!(rows(&found, "authentication").is_empty() && !rows(&found, "route").is_empty(), "{found:#?}");
+}
+
+#[test]
 fn timeout_is_compared_as_number() {
     let found = compared(&ingress(""), &proxy(""), &[]);
     let all = rows(&found, "response-timeout");
