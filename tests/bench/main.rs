@@ -1,16 +1,17 @@
 //! Measures the numbers of `docs/performance.md`, and writes the tables: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` only measures a
-//! Consul cluster, `bench migration CHANCERY` only a conversion of Ingresses. `bench edit KIND COUNT ROUNDS` edits one resource of COUNT, ROUNDS times,
-//! for use under a profiler.
+//! Consul cluster, `bench migration CHANCERY` only a conversion of Ingresses, `bench growth CHANCERY` only worst cases. `bench edit KIND COUNT ROUNDS`
+//! edits one resource of COUNT, ROUNDS times, for use under a profiler.
 //!
 //! The configurations come from `chancery_tests::generate`, so every measurement uses the same input. Each figure is the best of a few runs,
 //! because other programs on the machine only slow a run down.
 //!
 //! Does not build the programs that it measures.
 
+mod growth;
 mod mesh;
 
-use chancery_core::backend::appgw;
 use chancery_core::backend::envoy::Document;
+use chancery_core::backend::{Rope, appgw, nginx};
 use chancery_core::check::check;
 use chancery_core::compilation::Options;
 use chancery_core::compile::{Compiler, compile};
@@ -20,7 +21,7 @@ use chancery_core::envoy_config::EnvoyConfig;
 use chancery_core::explain::layout::{Item, Link, Spacing, layout};
 use chancery_core::resource::{Input, Inputs};
 use chancery_core::simulate::{Gateway, Request};
-use chancery_tests::generate::{documents, ingresses, nginx_ingresses, proxies};
+use chancery_tests::generate::{documents, gateway_routes, ingresses, nginx_ingresses, proxies};
 use chancery_tests::work::{emit, inputs};
 use mimalloc::MiMalloc;
 use std::fmt::Write as _;
@@ -47,10 +48,24 @@ const INGRESSES: Kind = Kind {
     options: "dialect=ingress",
 };
 
+const ROUTES: Kind = Kind {
+    name: "HTTPRoutes",
+    documents: gateway_routes,
+    edit: "  - matches: [{path: {type: PathPrefix, value: /edited}}]\n    backendRefs: [{name: item-0, port: 80}]\n",
+    options: "dialect=envoy-gateway",
+};
+const NGINX: Kind = Kind {
+    name: "nginx Ingresses",
+    documents: nginx_ingresses,
+    edit: "      - {path: /edited, pathType: Prefix, backend: {service: {name: item-0, port: {number: 80}}}}\n",
+    options: "dialect=ingress-nginx",
+};
+
 fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["mesh"] => return println!("{}", cluster()),
+        ["growth", program] => return in_folder(|folder| println!("{}", growth::measure(Path::new(program), folder))),
         ["migration", program] => return in_folder(|folder| println!("{}", migration(Path::new(program), folder))),
         ["edit", kind, count, rounds] => return edits(kind, count.parse().expect("a number"), rounds.parse().expect("a number")),
         _ => {}
@@ -76,7 +91,7 @@ fn tables(program: &Path, module: &Path, table: &Path, folder: &Path) {
     let mut rows = String::from(
         "| resources | input | JSON | libyaml | `chancery compile` | one core | memory | `chancery check` | memory | all checks | one of them edited | as an object | WebAssembly |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    const ALL: [(usize, Kind); 8] = [
+    const ALL: [(usize, Kind); 12] = [
         (1_000, MAPPINGS),
         (10_000, MAPPINGS),
         (50_000, MAPPINGS),
@@ -85,6 +100,10 @@ fn tables(program: &Path, module: &Path, table: &Path, folder: &Path) {
         (10_000, PROXIES),
         (1_000, INGRESSES),
         (10_000, INGRESSES),
+        (1_000, ROUTES),
+        (10_000, ROUTES),
+        (1_000, NGINX),
+        (10_000, NGINX),
     ];
     let mut looks = Vec::new();
     for (count, of) in ALL {
@@ -135,6 +154,7 @@ fn tables(program: &Path, module: &Path, table: &Path, folder: &Path) {
         writeln!(rows, "| one request through 10,000 Mappings | {:.1} \u{b5}s, after {} for the index |", request.as_secs_f64() * 1e6, shown(index));
     let _ = writeln!(rows, "| layout of 2,000 boxes | {} |", shown(boxes(2_000)));
     rows.push_str(&migration(program, folder));
+    rows.push_str(&growth::measure(program, folder));
     println!("\n{rows}");
     fs::write(table, rows).expect("the table");
 }
@@ -265,11 +285,12 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: &Given) -> (Dura
     let work = |compiler: &mut Compiler, written: &mut appgw::Emitted, inputs: &Inputs| {
         let start = Instant::now();
         let compilation = compiler.compile(inputs, &options);
-        let text = match compilation.app_gateways().next() {
-            Some(gateway) => appgw::emit(gateway.parts, appgw::Document::Parts, false, compiler.executor(), written),
-            None => emit(&compilation, Document::Bootstrap, compiler),
+        let emitted = |text: Rope| text.pieces().map(str::len).sum::<usize>();
+        let length = match (compilation.app_gateways().next(), compilation.nginxes().next()) {
+            (Some(gateway), _) => emitted(appgw::emit(gateway.parts, appgw::Document::Parts, false, compiler.executor(), written)),
+            (None, Some(of)) => nginx::conf::text(of.nginx, &compilation.positions()).len(),
+            (None, None) => emitted(emit(&compilation, Document::Bootstrap, compiler)),
         };
-        let length = text.pieces().map(str::len).sum::<usize>();
         let took = start.elapsed();
         assert!(length > 0, "something is written");
         took
@@ -292,7 +313,7 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: &Given) -> (Dura
 
 /// Prints the cost of an edit of one of `count` resources: in one input, and as a separate object.
 fn edits(kind: &str, count: usize, rounds: usize) {
-    let of = [MAPPINGS, PROXIES, INGRESSES].into_iter().find(|of| of.name == kind).expect("Mappings, HTTPProxies or Ingresses");
+    let of = [MAPPINGS, PROXIES, INGRESSES, ROUTES, NGINX].into_iter().find(|of| of.name == kind).expect("a kind of the first table");
     let documents = (of.documents)(count, 7);
     for (name, given) in [("one text", &AS_TEXT), ("objects", &AS_OBJECTS)] {
         let (scratch, edited) = edit(&documents, of.edit, rounds, given);

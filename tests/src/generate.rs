@@ -3,6 +3,7 @@
 //! Does not measure; see `bench`.
 
 mod mesh;
+pub mod worst;
 
 pub use mesh::mesh;
 
@@ -172,6 +173,49 @@ pub fn ingresses(count: usize, seed: u64) -> Vec<String> {
     }
     for number in 0..count {
         documents.push(ingress(number, services, &mut chance));
+    }
+    documents
+}
+
+/// Generates a Gateway of Envoy Gateway, and this many HTTPRoutes with their Services and EndpointSlices: ten routes for each host, some with a
+/// header, a split or a timeout.
+pub fn gateway_routes(count: usize, seed: u64) -> Vec<String> {
+    let mut chance = Chance::new(seed ^ count as u64);
+    let mut documents = vec![
+        "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: eg}\n\
+         spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n\
+         metadata: {name: web, namespace: default}\nspec: {gatewayClassName: eg, listeners: [{name: http, protocol: HTTP, port: 80}]}\n"
+            .to_owned(),
+    ];
+    for number in 0..count {
+        documents.push(format!(
+            "---\napiVersion: v1\nkind: Service\nmetadata: {{name: item-{number}, namespace: default}}\n\
+             spec: {{clusterIP: 10.96.{}.{}, ports: [{{name: http, port: 80, targetPort: 8080}}]}}\n---\n\
+             apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\n\
+             metadata: {{name: item-{number}-1, namespace: default, labels: {{kubernetes.io/service-name: item-{number}}}}}\n\
+             addressType: IPv4\nports: [{{name: http, port: 8080, protocol: TCP}}]\n\
+             endpoints: [{{addresses: [10.{}.{}.1], conditions: {{ready: true}}}}]\n",
+            number / 250,
+            number % 250,
+            number / 250,
+            number % 250
+        ));
+    }
+    for number in 0..count {
+        let mut text = format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: item-{number}, namespace: default}}\nspec:\n  \
+             parentRefs: [{{name: web}}]\n  hostnames: [shop{}.example.com]\n  rules:\n",
+            number / 10
+        );
+        let header = if chance.percent(30) { ", headers: [{name: x-customer, value: c1}]" } else { "" };
+        let split = if chance.percent(25) { format!(", {{name: item-{}, port: 80, weight: 10}}", (number + 1) % count) } else { String::new() };
+        let timeout = if chance.percent(20) { "    timeouts: {request: 5s}\n" } else { "" };
+        let _ = write!(
+            text,
+            "  - matches: [{{path: {{type: PathPrefix, value: /item/{number}}}{header}}}]\n    \
+             backendRefs: [{{name: item-{number}, port: 80, weight: 90}}{split}]\n{timeout}"
+        );
+        documents.push(text);
     }
     documents
 }
