@@ -51,6 +51,11 @@ pub struct Engine {
     waiting: StoredValue<Vec<oneshot::Sender<()>>>,
 }
 
+/// Whether the input is read as ingress-nginx's, so that a move to another controller can be shown.
+pub fn reads_ingress_nginx(compiled: &Compiled) -> bool {
+    compiled.read_as.iter().any(|of| of == "ingress-nginx")
+}
+
 impl Engine {
     pub fn new(workspace: Workspace, screen: Screen) -> Self {
         let progress = RwSignal::new(Progress::Idle);

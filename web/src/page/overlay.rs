@@ -2,6 +2,7 @@
 
 use crate::bridge;
 use crate::compare::CompareTarget;
+use crate::engine::reads_ingress_nginx;
 use crate::examples;
 use crate::link::ask;
 use crate::options::OptionsDialog;
@@ -194,7 +195,9 @@ fn commands(app: App) -> Vec<Choice> {
         command("Format this file", Callback::new(move |()| crate::files::format(app))),
         command("Search in the editor", Callback::new(move |()| bridge::find())),
     ];
-    all.extend(moves);
+    if app.engine.compiled.with_untracked(reads_ingress_nginx) {
+        all.extend(moves);
+    }
     all
 }
 

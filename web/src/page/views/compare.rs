@@ -5,6 +5,7 @@ use super::asked::witness;
 use super::markdown::words;
 use super::migration::Moved;
 use crate::compare::{CompareTarget, Tab, call_tabs, follow};
+use crate::engine::reads_ingress_nginx;
 use crate::state::App;
 use crate::view::View;
 use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, NewController, RequestChange, Requests};
@@ -39,7 +40,7 @@ pub fn CompareView(app: App) -> impl IntoView {
         CompareTarget::Moved(to) => to.dialect().into(),
     };
     let moves = move || {
-        let is_nginx = app.engine.compiled.with(|compiled| compiled.read_as.iter().any(|of| of == "ingress-nginx"));
+        let is_nginx = app.engine.compiled.with(reads_ingress_nginx);
         let option = |to: NewController| view! { <option value=to.dialect() selected=move || chosen() == to.dialect()>{format!("a move to {}", to.label())}</option> };
         is_nginx.then(|| view! { <optgroup label="Move to…">{NewController::ALL.map(option).collect_view()}</optgroup> })
     };
