@@ -161,7 +161,7 @@ impl Decoder<'_> {
         {
             // A typing error may have moved a Secret's fields from an item to the list.
             if redact::may_hold_secret(&root) {
-                let kept = take_secrets(&mut root, true, self.broken);
+                let kept = take_secrets(&mut root, true);
                 self.beside.extend(kept.secrets.into_iter().map(|(_, value)| value).filter(|value| !value.is_empty()));
             }
             for item in items {
@@ -242,7 +242,7 @@ impl Decoder<'_> {
         if self.marks.star {
             self.aliased(root, false, &mut aliased);
         }
-        let mut kept = if is_other { take_secrets_within(root, self.broken) } else { take_secrets(root, self.secret || unnamed, self.broken) };
+        let mut kept = if is_other { take_secrets_within(root) } else { take_secrets(root, self.secret || unnamed) };
         if kept.is_secret && !aliased.is_empty() {
             // An alias copies a value that is also written elsewhere, perhaps outside a Secret. The values that a Secret may show are still in the
             // tree.

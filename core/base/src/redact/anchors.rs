@@ -48,8 +48,7 @@ impl<'a> Aliases<'a> {
         if !self.beside_secret && !is_packed(value) {
             return false;
         }
-        // A typing error may have put a comma between them.
-        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end().trim_end_matches(',');
+        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end();
         let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
         name.is_some_and(|name| !name.is_empty() && (!self.has(name) || self.beside_secret && is_packed(value)))
     }

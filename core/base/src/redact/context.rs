@@ -1,100 +1,113 @@
-//! Answers questions about a leaf's position: its ancestors and its preceding nodes. Does not hide anything; see `cover`.
+//! Decides whether a field is a credential by its key, its neighbouring fields and the keys above it.
+//!
+//! Text and trees share these rules; see `cover` and `secret_objects`.
 
-use super::cover::Cover;
-use super::words::{bare_key, begins_rules, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_value_of_header, names_headers};
-use alloc::collections::BTreeSet;
-use alloc::format;
-use chancery_text::{NodeId, NodeSpan};
+use super::value::misplaced_keys;
+use super::words::{
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_line_of_header, is_match_of_header, is_qualifier, is_sensitive_flag,
+    is_sensitive_header, is_sensitive_key, is_sensitive_query, is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header,
+    sets_headers, split_key,
+};
 
-/// The maximum number of ancestors that are examined.
-const MOST_ABOVE: usize = 6;
+/// The match of a header or query parameter in Envoy's messages.
+const MATCHER: &str = "string_match";
 
-impl Cover<'_> {
-    /// The ancestors of a node, nearest first.
-    pub(super) fn above(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
-        core::iter::successors(Some(self.span(id).parent), |id| Some(self.span(*id).parent))
-            .take_while(|id| self.spans().get(*id).is_some())
-            .take(MOST_ABOVE)
-    }
+/// What the keys above a node say about it.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) struct Context {
+    /// Below a key for headers: keys are header names.
+    in_headers: bool,
+    /// Below a key for headers, or one key deeper.
+    near_headers: bool,
+    /// These headers are sent.
+    sets_headers: bool,
+    /// In a list below a key for headers: each item is a header.
+    is_header: bool,
+    /// Each field is a credential.
+    in_tokens: bool,
+    /// Each list item is a credential.
+    pub(super) is_value: bool,
+    /// At any depth below a key that names a credential: a field named `value` is a credential.
+    in_sensitive: bool,
+    /// Below a key for tokens and policies.
+    in_access: bool,
+    /// Below the first of two words that name a credential; `key` is the second.
+    in_qualifier: bool,
+    /// Below a key for the names of cookies.
+    names_cookies: bool,
+}
 
-    /// Whether a node is below a key that names a credential.
-    pub(super) fn is_below_sensitive(&self, id: NodeId) -> bool {
-        self.above(id).any(|above| is_sensitive_key(self.key(above)) && !self.holds_rules(above))
-    }
-
-    /// Whether a node is a policy's section of rules.
-    fn holds_rules(&self, id: NodeId) -> bool {
-        let first = NodeId(id.0 + 1);
-        self.span(first).parent == id && begins_rules(self.key(id), self.key(first))
-    }
-
-    /// Whether a node is a field of a header, or of an item in a list of headers.
-    pub(super) fn is_below_headers(&self, id: NodeId) -> bool {
-        self.above(id).take(3).any(|above| names_headers(self.key(above)))
-    }
-
-    /// Whether a list is the value of a header with a sensitive name.
-    pub(super) fn is_below_header_value(&self, list: NodeId, named: &BTreeSet<NodeId>) -> bool {
-        let above = self.span(list).parent;
-        let of_header = || named.contains(&above) || names_headers(self.key(self.span(above).parent)) && is_sensitive_header(self.key(above));
-        is_value_of_header(self.key(list)) && of_header()
-    }
-
-    /// Whether a list item follows the name of a sensitive header: a list of headers without the keys `name` and `value`.
-    pub(super) fn follows_header(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let before = id.0.checked_sub(1).map(NodeId).filter(|before| self.span(*before).parent == span.parent);
-        let is_item = self.key(span.parent).is_empty() && self.is_below_headers(id);
-        is_item && before.and_then(|before| self.strings.get(&before)).is_some_and(|name| is_sensitive_header(name))
-    }
-
-    pub(super) fn has_password(&self, object: NodeId) -> bool {
-        (object.0..self.spans().len() as u32)
-            .map(NodeId)
-            .skip(1)
-            .take_while(|id| self.span(*id).value.start <= self.span(object).value.end)
-            .any(|id| self.span(id).parent == object && self.key(id) == "password")
-    }
-
-    /// The nearest node with a key: this one or an ancestor.
-    pub(super) fn named_above(&self, mut id: NodeId) -> NodeId {
-        while self.key(id).is_empty() && self.spans().get(self.span(id).parent).is_some() {
-            id = self.span(id).parent;
+impl Context {
+    /// The context below a key. `by_key` says whether the key names a credential.
+    pub(super) fn below(self, key: &str, by_key: bool) -> Self {
+        let in_headers = names_headers(key);
+        // Everything below a header's name is its value. The same holds for its match, and where a typing error kept a quotation mark.
+        let in_value = by_key && (self.in_headers && is_sensitive_header(key) || key == MATCHER || key.ends_with(['"', '\'']));
+        let in_tokens = holds_tokens(key) || in_value;
+        Self {
+            in_headers,
+            near_headers: in_headers || self.in_headers,
+            sets_headers: in_headers && sets_headers(key) || self.in_headers && self.sets_headers,
+            is_header: false,
+            in_tokens,
+            is_value: by_key || in_tokens,
+            in_sensitive: by_key || self.in_sensitive || self.sets_headers && is_cookie_header(key),
+            in_access: holds_access(key),
+            in_qualifier: is_qualifier(key),
+            names_cookies: key == "cookieNames",
         }
-        id
     }
 
-    /// Whether a key without a value follows a bare credential name: a typing error separated the two, as in `{x-token:,VALUE}` or `x-token =
-    /// ""VALUE""`.
-    pub(super) fn follows_bare_key(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let Some(before) = id.0.checked_sub(1).map(NodeId).filter(|_| !self.key(id).is_empty()) else { return false };
-        let value = self.span(before).value;
-        let is_quoted = || value.slice(self.text) == "\"\"" && value.end == span.key.start;
-        let (is_beside, is_bare) = (self.span(before).parent == span.parent, value.is_empty() || is_quoted());
-        let name = bare_key(self.key(before));
-        is_beside && is_bare && (is_sensitive_key(name) || names_headers(self.key(span.parent)) && is_sensitive_header(name))
+    /// The context in a list.
+    pub(super) fn in_list(self) -> Self {
+        Self { in_headers: false, near_headers: false, is_header: self.near_headers, ..self }
     }
+}
 
-    /// Whether a key is the rest of a header's name that a comma split.
-    pub(super) fn is_rest_of_header(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let before = id.0.checked_sub(1).map(|before| (NodeId(before), self.span(NodeId(before))));
-        let before = before.filter(|(_, before)| before.parent == span.parent && before.value.is_empty());
-        before.is_some_and(|(before, _)| is_sensitive_header(&format!("{}{}", self.key(before), self.key(id))))
-    }
+/// What the fields of an object say about each other.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) struct Fields {
+    /// One names a header that carries credentials.
+    of_header: bool,
+    /// One identifies a client, which has a `secret`.
+    of_client: bool,
+    /// One is a password, whose user is in `data`.
+    of_pair: bool,
+}
 
-    /// Whether a list item is the value of the preceding flag.
-    pub(super) fn follows_flag(&self, id: NodeId, span: &NodeSpan) -> bool {
-        let Some(before) = id.0.checked_sub(1).map(NodeId) else { return false };
-        // A typing error may have turned the preceding word into an object or an alias.
-        let above = self.span(before).parent;
-        let is_item = above == span.parent || self.span(above).parent == span.parent;
-        let said = self.strings.get(&before).map_or_else(|| self.span(before).value.slice(self.text), |word| word.as_str());
-        is_item && (is_sensitive_flag(said) || said.is_empty() && self.follows_flag_as_anchor(span))
+impl Fields {
+    /// Adds a field.
+    pub(super) fn add(&mut self, at: Context, key: &str, value: Option<&str>) {
+        let is_session = || at.is_header && at.sets_headers && matches!(key, "name" | "headerName") && value.is_some_and(is_cookie_header);
+        self.of_header |= names_sensitive_header(key, value) || is_session();
+        self.of_client |= names_client(key);
+        self.of_pair |= key == "password";
     }
+}
 
-    /// Whether a typing error turned the word before an item into an anchor: `&-token, VALUE`.
-    pub(super) fn follows_flag_as_anchor(&self, span: &NodeSpan) -> bool {
-        let before = self.text.get(..span.value.start as usize).unwrap_or_default().trim_end().trim_end_matches(',').trim_end();
-        let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, ',' | '[')).next().unwrap_or_default();
-        word.starts_with(['&', '!']) && is_sensitive_flag(word)
-    }
+/// Whether a field is a credential. `value` is missing if it is not a scalar.
+pub(super) fn is_credential_field(at: Context, fields: Fields, key: &str, value: Option<&str>) -> bool {
+    let (name, _) = split_key(key);
+    let name = bare_key(name);
+    // A section of a policy's rules has the name of a header.
+    let is_section = || key == "authorization" && value.is_none();
+    at.in_tokens
+        || (is_sensitive_key(key) || name.len() < key.len() && is_sensitive_key(name)) && !at.names_cookies && !is_section()
+        || name == "key" && at.in_qualifier
+        || at.in_access && value.is_some_and(may_be_token)
+        || at.near_headers && is_line_of_header(key)
+        // A comma may have split a header's name.
+        || (at.in_headers || at.near_headers && at.sets_headers) && (is_sensitive_header(name) || key.starts_with('-'))
+        || at.near_headers && at.sets_headers && value.is_some_and(|value| is_cookie(name, value))
+        || (fields.of_header || at.in_sensitive) && is_value_of_header(name)
+        || fields.of_header && (at.near_headers || at.is_header) && is_match_of_header(name)
+        || fields.of_header && name == MATCHER
+        || fields.of_client && name == "secret"
+        || fields.of_pair && name == "data"
+        || value.is_some_and(|value| is_sensitive_query(name, value) || !misplaced_keys(name, value).is_empty())
+}
+
+/// Whether a list item names a credential that the next item holds: a flag, or a header in a list without the keys `name` and `value`.
+pub(super) fn is_name_of_next(at: Context, item: &str) -> bool {
+    is_sensitive_flag(item) || at.is_header && is_sensitive_header(item)
 }

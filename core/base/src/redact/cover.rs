@@ -6,19 +6,15 @@
 //! Does not create stand-ins; see `stand_in`.
 
 use super::anchors::{Aliases, has_anchor};
-use super::embedded::{EMBEDDED, hidden_in_key, holds_text, is_all_within, may_hold_text, packs_credentials};
+use super::context::{Context, Fields, is_credential_field, is_name_of_next};
+use super::embedded::{hidden_in_key, holds_text, is_all_within, may_hold_text, packs_credentials};
 use super::has_duplicate_kind;
 use super::lines;
 use super::opaque;
-use super::placement::{Placement, is_secret_type, items_of, may_be_secret, placement_of_items, stray_sections};
+use super::placement::{Placement, is_secret_type, items_of, may_be_secret, stray_sections};
 use super::stand_in::{Form, Hidden};
-use super::value::{decode, has_packed, is_credential, misplaced_keys, symmetric_keys};
-use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
-    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_sensitive_query,
-    is_value_of_header, may_be_token, mentions_secrets, names_client, names_cookies, names_headers, names_location, names_sensitive_header,
-    sets_headers, split_key,
-};
+use super::value::{decode, has_packed, is_credential};
+use super::words::{holds_tokens, is_plain_key, is_sensitive_flag, mentions_secrets, names_location, split_key};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -56,14 +52,14 @@ pub(super) fn cover(text: &str, offset: u32, beside: NeighbourSecrets, depth: u3
     let mut is_secret = document.root.as_ref().is_some_and(|root| cover.document(root, beside.before));
     cover.comments_that_give();
     cover.lost_anchors();
-    lines::behind_marks(text).into_iter().for_each(|range| cover.hide(range, Form::Loose));
     if beside.next {
         cover.comments_at_end();
     }
     let mut hidden = cover.hidden;
     if unread || has_duplicate_kind(&document, text) {
         is_secret |= beside.before || beside.next || lines::is_secret(text);
-        hidden.extend(lines::hidden(text, is_secret));
+        let ranges = if is_secret { lines::all_but_keys(text) } else { lines::given(text) };
+        hidden.extend(ranges.into_iter().map(|range| Hidden { range, form: Form::Loose }));
     }
     if opaque::may_be_credentials(&document, text, is_secret || !hidden.is_empty()) {
         hidden.extend(opaque::words(text).map(|range| Hidden { range, form: Form::Loose }));
@@ -204,17 +200,7 @@ impl<'a> Cover<'a> {
         if lines::comments_are_secret(&alone) {
             return self.comments(TextRange::new(0, self.text.len() as u32));
         }
-        lines::given(&alone).into_iter().chain(lines::padded(&alone)).for_each(|range| self.hide(range, Form::Loose));
-        for end in
-            self.document.comments.iter().filter(|comment| lines::is_key_alone(comment.range.slice(self.text))).map(|comment| comment.range.end)
-        {
-            // The value of a key that was commented out.
-            let below = self.text.get(end as usize..).and_then(|rest| rest.split_inclusive('\n').take(2).last()).unwrap_or_default();
-            let start = end + self.text.get(end as usize..).and_then(|rest| rest.find('\n')).map_or(0, |at| at as u32 + 1);
-            if below.trim_start().starts_with(['"', '\'']) {
-                self.hide(TextRange::new(start, start + below.trim_end().len() as u32), Form::Loose);
-            }
-        }
+        lines::given(&alone).into_iter().for_each(|range| self.hide(range, Form::Loose));
     }
 
     /// Hides comments after the document's content, which may belong to the next document.
@@ -250,7 +236,7 @@ impl<'a> Cover<'a> {
             settled.insert((span.value.start, span.value.end));
             match written.strip_prefix('*') {
                 _ if names.contains(&id) => {}
-                Some(name) if self.has_anchor(name) => aliases.push(name),
+                Some(name) if has_anchor(self.text, name) => aliases.push(name),
                 _ if matches!(written, "{}" | "[]") => {}
                 _ => leaves.push((span.value, self.form(id, root))),
             }
@@ -267,15 +253,13 @@ impl<'a> Cover<'a> {
     fn names(&self, root: &Node) -> BTreeSet<NodeId> {
         let is_word = |text: &str| !text.is_empty() && text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
         let is_version = |text: &str| text.len() <= 80 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/' | b'-'));
-        let is_name = |text: &str| text.len() <= 253 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
         // A name with a typing error is still a name.
-        let is_written_name =
-            |text: &str| text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
+        let is_name = |text: &str| text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
         let own: [Own<'_>; 5] = [
             (&["kind"], &is_word),
             (&["apiVersion"], &is_version),
             (&["type"], &is_secret_type),
-            (&["metadata", "name"], &is_written_name),
+            (&["metadata", "name"], &is_name),
             (&["metadata", "namespace"], &is_name),
         ];
         let said = own.into_iter().filter_map(|(path, is)| root.at(path).filter(|node| node.as_str().is_some_and(is)));
@@ -324,10 +308,6 @@ impl<'a> Cover<'a> {
         self.spans().get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id)
     }
 
-    fn has_anchor(&self, name: &str) -> bool {
-        has_anchor(self.text, name)
-    }
-
     /// Hides values whose anchor has no alias and that look like a Secret's: a Secret may have had the alias.
     fn lost_anchors(&mut self) {
         let lost = |(id, value): &(&NodeId, &&Str)| self.aliases.lost(self.span(**id).value, value) || self.aliases.behind_name(value);
@@ -345,13 +325,6 @@ impl<'a> Cover<'a> {
             let after = |id: &NodeId| self.span(*id).value.start >= place;
             let Some(first) = (0..self.spans().len() as u32).map(NodeId).find(after) else { continue };
             let whole = self.span(first).value;
-            // A typing error may have separated the anchor from its value.
-            let between = self.text.get(place as usize..whole.start as usize).unwrap_or_default();
-            if between.split_whitespace().any(|word| !word.starts_with('!')) {
-                let line = self.text.get(place as usize..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
-                self.hide(TextRange::new(place, place + line as u32), Form::Loose);
-                continue;
-            }
             let below = (first.0..self.spans().len() as u32).map(NodeId).take_while(|id| self.span(*id).value.start < whole.end.max(whole.start + 1));
             for id in below.filter(|id| self.is_leaf(*id)).collect::<Vec<_>>() {
                 let (value, form) = (self.span(id).value, self.of_string(id));
@@ -401,22 +374,16 @@ impl<'a> Cover<'a> {
         }
         stray.into_iter().for_each(|section| self.without_values(section, BTreeSet::new(), self.span(section.id).value));
         let range = self.span(root.id).value;
-        let named = self.objects_of_credentials(root.id, range);
-        let before = self.hidden.len();
+        let contexts = self.contexts(root.id, range);
         for id in self.nodes(root.id, range) {
             let span = self.span(id);
             if holds_tokens(self.key(id)) {
                 self.comments(span.value);
             }
             if self.is_leaf(id) && !span.whole().is_empty() {
-                self.leaf(id, &span, &named);
+                let (at, fields) = contexts.get(span.parent.0.wrapping_sub(root.id.0) as usize).copied().unwrap_or_default();
+                self.leaf(id, &span, at, fields);
             }
-        }
-        self.comments_beside(before);
-        // Neighbouring text may repeat the value.
-        if self.hidden.len() > before && self.hidden[before..].iter().any(|hidden| matches!(&hidden.form, Form::Text(value) if is_credential(value)))
-        {
-            self.comments(range);
         }
     }
 
@@ -427,94 +394,52 @@ impl<'a> Cover<'a> {
         (root.0..spans.len() as u32).map(NodeId).take_while(is_within)
     }
 
-    /// Objects whose `value` or `secret` is a credential because of a neighbouring field.
-    fn objects_of_credentials(&self, root: NodeId, within: TextRange) -> BTreeSet<NodeId> {
-        let mut named = BTreeSet::new();
-        for id in self.nodes(root, within) {
-            let span = self.span(id);
-            let key = self.key(id);
-            let value = span.value.slice(self.text);
-            let is_odd = || is_odd_field_of_header(key) && self.is_in_headers(span.parent, names_headers);
-            let is_session = || is_name_of_header(key) && is_cookie_header(value) && self.is_in_headers(span.parent, sets_headers);
-            if names_sensitive_header(key, Some(value)) || names_client(key) || key == "password" || is_session() || is_odd() {
-                named.insert(span.parent);
+    /// The context in each node from the root on, and what its fields say about each other.
+    fn contexts(&self, root: NodeId, within: TextRange) -> Vec<(Context, Fields)> {
+        let mut contexts: Vec<(Context, Fields)> = self.nodes(root, within).map(|_| Default::default()).collect();
+        let place = |id: NodeId| id.0.wrapping_sub(root.0) as usize;
+        // The fields of an object say something about its children, so they are gathered first.
+        for is_last in [false, true] {
+            for id in self.nodes(root, within).skip(1) {
+                let span = self.span(id);
+                let key = self.key(id);
+                let Some((at, fields)) = contexts.get_mut(place(span.parent)) else { continue };
+                let is_leaf = self.is_leaf(id);
+                if !is_last {
+                    fields.add(*at, key, is_leaf.then(|| span.value.slice(self.text)));
+                }
+                if !is_leaf {
+                    let context = match key {
+                        "" => at.in_list(),
+                        _ => at.below(key, is_last && is_credential_field(*at, *fields, key, None)),
+                    };
+                    if let Some(own) = contexts.get_mut(place(id)) {
+                        own.0 = context;
+                    }
+                }
             }
         }
-        named
+        contexts
     }
 
-    /// Whether a node is an item of a list below a key that names headers.
-    fn is_in_headers(&self, id: NodeId, names: fn(&str) -> bool) -> bool {
-        let list = self.span(id).parent;
-        let above = self.span(list).parent;
-        self.key(id).is_empty() && (names(self.key(list)) || names(self.key(above)))
-    }
-
-    /// Hides comments on the lines of the ranges that were hidden last.
-    fn comments_beside(&mut self, from: usize) {
-        let line_of = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-        let lines: BTreeSet<usize> = self.hidden.iter().skip(from).map(|hidden| line_of(hidden.range.end)).collect();
-        if lines.is_empty() {
-            return;
-        }
-        let first = lines.first().map_or(0, |at| *at as u32);
-        let last = self.hidden.iter().skip(from).map(|hidden| hidden.range.end).max().unwrap_or_default() as usize;
-        let end = self.text.get(last..).and_then(|rest| rest.find('\n')).map_or(self.text.len(), |length| last + length);
-        let within = self.comments_within(TextRange::new(first, end as u32));
-        let beside: Vec<TextRange> = within.filter(|range| lines.contains(&line_of(range.start))).collect();
-        beside.into_iter().for_each(|range| self.hide(TextRange::new(range.start + 1, range.end), Form::Loose));
-    }
-
-    fn leaf(&mut self, id: NodeId, span: &NodeSpan, named: &BTreeSet<NodeId>) {
-        let of_header = named.contains(&span.parent);
+    fn leaf(&mut self, id: NodeId, span: &NodeSpan, at: Context, fields: Fields) {
         let written = span.value.slice(self.text);
         let value = self.strings.get(&id).map_or(written, |value| value.as_str());
         let key = self.key(id);
-        // An item of a nested list belongs to the outer list's key.
-        let above = if key.is_empty() { self.named_above(span.parent) } else { span.parent };
-        let parent = self.key(above);
-        let grand = self.span(above).parent;
-        let by_line = self.key_that_says(id, span);
-        // Everything below a header's name is its value.
-        let below_header = names_headers(self.key(grand)) && is_sensitive_header(parent);
         // Without a space after the colon, the value is part of the key.
-        let (name, rest) = split_key(key);
-        let name = bare_key(name);
-        // A colon after a flag's value turns the value into a key.
-        if !key.is_empty() && self.follows_flag(span.parent, &self.span(span.parent)) && !names_location(key) {
-            self.hide(span.key, Form::Leaf);
-        }
-        // If a typing error joined a header's name and its value, the value is in the key.
-        let is_line = is_line_of_header(key) && (names_headers(parent) || names_headers(self.key(grand)));
-        let by_key = (is_sensitive_key(key) || is_sensitive_key(name)) && !names_cookies(parent)
-            || key.is_empty() && (is_sensitive_key(parent) || self.follows_flag(id, span))
-            || holds_tokens(parent)
-            || holds_access(parent) && self.strings.contains_key(&id) && may_be_token(value)
-            || is_line
-            || (names_headers(parent) || sets_headers(self.key(grand))) && is_sensitive_header(name)
-            || of_header && name == "secret"
-            || sets_headers(parent) && is_cookie(name, value)
-            || below_header
-            || self.is_below_headers(id) && self.is_rest_of_header(id, span)
-            || name == "key" && (is_qualifier(parent) || parent.is_empty() && is_qualifier(self.key(self.named_above(above))))
-            || key.is_empty() && parent == "key" && is_qualifier(self.key(grand))
-            || (is_value_of_header(name) || matches!(name, "inline_string" | "inline_bytes"))
-                && (of_header || sets_headers(self.key(grand)) && is_cookie(parent, value) || self.is_below_sensitive(id))
-            || of_header && (name == "data" && self.has_password(span.parent) || is_match_of_header(name) && self.is_below_headers(id))
-            || key.is_empty() && (self.is_below_header_value(above, named) || self.follows_header(id, span))
-            || parent == "sops"
-            || self.key(grand) == "sops"
-            || is_matcher(parent) && named.contains(&grand) && is_match_of_header(name)
-            || is_sensitive_query(name, value)
-            || !misplaced_keys(name, value).is_empty()
-            || by_line;
-        let is_value =
-            || (of_header || below_header) && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span) || self.follows_flag(id, span);
-        if matches!(written, "" | "\"\"") && !key.is_empty() && is_value() {
+        let (_, rest) = split_key(key);
+        let by_line = self.key_that_says(id, span);
+        let by_key = by_line
+            || match key {
+                "" => at.is_value || self.follows_name(id, span, at, value),
+                _ => is_credential_field(at, fields, key, Some(value)),
+            };
+        // If a typing error removed a name, its value is the key.
+        if (matches!(value, "" | "\"\"") || is_sensitive_flag(value)) && opaque::is_opaque(key) {
             return self.hide(span.key, Form::Leaf);
         }
-        // A value after a `#` is a comment.
-        if by_key && matches!(written, "" | "~" | "null" | "\"\"" | "''") {
+        // A comment beside a credential may contain another one, or the value.
+        if by_key || is_credential(value) {
             let line = self.text.get(span.value.end as usize..).and_then(|rest| rest.split('\n').next()).map_or(0, str::len);
             self.comments(TextRange::new(span.value.end, span.value.end + line as u32));
         }
@@ -531,19 +456,23 @@ impl<'a> Cover<'a> {
             return self.embedded(id, span.value, value);
         }
         if by_key && !names_location(value) || is_credential(value) || packs_credentials(value) {
-            let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
-            let form = match self.strings.contains_key(&id) {
-                true if is_packed() => Form::Base64(value.into()),
-                true => Form::Text(value.into()),
-                false => Form::Leaf,
-            };
             if let Some(joined) = word_behind_quoted(self.text, span.value) {
                 self.hide(joined, Form::Loose);
             }
-            return self.hide(span.value, form);
+            return self.hide(span.value, self.of_string(id));
         }
         if may_hold_text(value) {
             self.embedded(id, span.value, value);
+        }
+    }
+
+    /// Whether a list item is the value of the preceding item: of a flag, or of a header in a list without the keys `name` and `value`. A typing error
+    /// may have turned the preceding item into something else than a string.
+    fn follows_name(&self, id: NodeId, span: &NodeSpan, at: Context, value: &str) -> bool {
+        let Some(before) = id.0.checked_sub(1).map(NodeId).filter(|before| *before != span.parent) else { return false };
+        match self.strings.get(&before).filter(|name| !name.is_empty() && self.span(before).parent == span.parent) {
+            Some(name) => is_name_of_next(at, name),
+            None => opaque::is_opaque(value),
         }
     }
 
@@ -576,7 +505,7 @@ impl<'a> Cover<'a> {
 /// Whether a string can be the value of a label and does not look like a Secret's value.
 fn is_label(text: &str) -> bool {
     let can_be_one = text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
-    can_be_one && !is_credential(text) && opaque::words(text).next().is_none()
+    can_be_one && !is_credential(text) && !opaque::is_opaque(text)
 }
 
 fn gather<'a>(node: &'a Node, strings: &mut BTreeMap<NodeId, &'a Str>) {
@@ -595,48 +524,23 @@ fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
         Value::Object(object) if may_be_secret(object, Placement::Part) => found.push(node),
         Value::Object(object) => object.iter().for_each(|entry| inner_secrets(&entry.value, found)),
         Value::Array(items) => {
-            let placement = placement_of_items(items);
-            for item in items {
-                match item
-                    .as_object()
-                    .filter(|object| placement == Placement::Whole && !object.contains_key("kind") && may_be_secret(object, placement))
-                {
-                    Some(_) => found.push(item),
-                    None => inner_secrets(item, found),
-                }
-            }
+            items.iter().for_each(|item| inner_secrets(item, found));
         }
         _ => {}
     }
-}
-
-/// The hidden ranges of an embedded text, which may be a fragment of a broken text.
-pub(super) fn hidden_within(content: &str, broken: bool) -> Vec<TextRange> {
-    let mut hidden = embedded(content, EMBEDDED);
-    if broken && hidden.is_empty() {
-        hidden.extend(lines::hidden(content, false).into_iter().map(|hidden| hidden.range));
-    }
-    hidden
 }
 
 /// The hidden ranges of an embedded text: objects are examined by their tree, other text by its lines.
 pub(super) fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
     let mut hidden = Vec::new();
     let Some(depth) = depth.checked_sub(1) else { return hidden };
-    let mut after_secret = false;
     for chunk in split(content) {
         let text = chunk.range.slice(content);
-        // The rest of a Secret does not declare a kind.
-        if after_secret && !lines::declares_kind(text) {
-            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
-            continue;
-        }
         let document = parse(text, &Limits::default());
-        let may_be_secret = lines::is_secret(text) || lines::packs_secret(text);
-        after_secret = may_be_secret;
+        let may_be_secret = lines::is_secret(text);
         // Readable parts of a broken text may have moved.
         if may_be_secret && (document.root.is_none() || !document.problems.is_empty()) {
-            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
+            hidden.extend(lines::all_but_keys(text).into_iter().map(|range| range.shifted(chunk.range.start)));
         }
         if document.root.is_none() && may_be_secret {
             continue;

@@ -1,8 +1,8 @@
 //! Decides which values of a document may contain an embedded text. Does not find the hidden ranges of such a text; see `cover`.
 
-use super::lines;
 use super::value::{decode, has_packed, is_credential, is_packed};
 use super::words::mentions_secrets;
+use super::{lines, opaque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::TextRange;
@@ -27,15 +27,12 @@ pub(super) fn hidden_in_key(key: &str) -> Vec<TextRange> {
     if !key.contains([' ', '"', '{']) || !mentions_secrets(key) && !has_packed(key) {
         return Vec::new();
     }
-    lines::hidden(key, false).into_iter().map(|hidden| hidden.range).collect()
+    lines::given(key).into_iter().chain(opaque::words(key)).collect()
 }
 
 /// Whether a value may contain an embedded text, or a line that assigns a value to a word.
 pub(super) fn may_hold_text(value: &str) -> bool {
-    (value.contains([':', '=', '<', ' ']) || value.contains(lines::SLIPS) || value.contains("--") || value.starts_with('-'))
-        && value.len() >= SHORTEST_LINE
-        && mentions_secrets(value)
-        || holds_text(value)
+    value.len() >= SHORTEST_LINE && value.contains([':', '=', '<', ' ']) && mentions_secrets(value) || holds_text(value)
 }
 
 /// Whether a value may contain an embedded text.

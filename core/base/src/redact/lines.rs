@@ -1,51 +1,27 @@
 //! Finds hidden ranges in text that cannot be parsed, line by line.
 //!
-//! In a possible Secret only the words that every Secret has and its identity stay visible. In any other text the lines with a credential are
-//! hidden.
+//! In a possible Secret only the keys of every Secret, its kind and its version stay visible. In any other text the values are hidden that a line
+//! gives to a credential name.
 
 use super::opaque;
-use super::stand_in::{Form, Hidden};
-use super::value::{has_packed, has_private_block, is_credential, is_packed_loosely, is_public};
+use super::value::{has_packed, has_private_block, is_credential, is_public};
 use super::words::{
-    bare_key, holds_tokens, is_near, is_qualifier, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers,
-    names_location, split_key,
+    bare_key, holds_tokens, is_near, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers,
+    names_location,
 };
 use alloc::vec::Vec;
 use chancery_text::TextRange;
 
-/// Keys that stay visible even in an unreadable Secret.
-const PLAIN_KEYS: &[&str] = &[
-    "apiVersion",
-    "kind",
-    "metadata",
-    "name",
-    "namespace",
-    "type",
-    "data",
-    "stringData",
-    "labels",
-    "annotations",
-    "immutable",
-    "items",
-    "tls.crt",
-    "tls.key",
-    "ca.crt",
-    "crl.pem",
-    "user.key",
-    "username",
-    "password",
-    "token",
-    "auth",
-    "key",
-    "value",
-    ".dockerconfigjson",
-];
+/// Whether a key stays visible even in an unreadable Secret.
+fn is_key_of_secrets(key: &str) -> bool {
+    matches!(key, "apiVersion" | "kind" | "metadata" | "name" | "namespace" | "type" | "data" | "stringData" | "labels" | "annotations")
+}
 
 /// Characters before a key, correct or by a typing error.
 const BEFORE_KEYS: [char; 19] = [' ', '\t', '-', '{', '}', '[', ']', ',', ':', '?', '!', '&', '*', '|', '>', '%', '@', '`', '#'];
 
-/// Shorter base64 words may be anything, unless they end with padding.
-const LONG_PACKED: usize = 24;
+/// The `kind` of an item in a list has at most this many characters before it. A reference to a Secret has more.
+const OF_ITEMS: usize = 4;
 
 /// The parts of a line.
 struct Line<'a> {
@@ -97,7 +73,7 @@ pub(super) fn declares_kind(text: &str) -> bool {
 /// Whether unparsable text may be a Secret.
 pub fn is_secret(text: &str) -> bool {
     let mut kinds = 0;
-    let (mut other, mut section, mut packed, mut named) = (false, false, false, false);
+    let (mut other, mut section, mut packed) = (false, false, false);
     for line in lines(text) {
         if words(line.bare).any(is_text_section) {
             return true;
@@ -105,42 +81,25 @@ pub fn is_secret(text: &str) -> bool {
         let value = word(line.value.slice(text));
         let Some(key) = line.key else {
             packed |= has_packed(line.bare) || is_credential(line.bare);
-            // `kind Secret`, `- Secret`
-            named |= mentions_secret(line.bare);
             continue;
         };
         section |= is_section(key);
-        packed |= has_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
-        // Two joined lines: `apiVersion: v1kind: Secret`.
-        named |= value.contains(':') && mentions_secret(value);
+        packed |= has_packed(value) || has_packed(key) || is_credential(value) || is_sensitive_key(key);
         if is_near(key, "kind", 2) && !value.is_empty() {
             kinds += 1;
-            // A reference to a Secret is more indented, below a key.
-            if is_secret_kind(value) && !refers(text, &line) {
+            if is_secret_kind(value) && line.indent <= OF_ITEMS {
                 return true;
             }
             other |= key == "kind" && !is_near(value, "ConfigMap", 3);
         }
     }
-    // One line may contain the whole Secret.
-    let flow = text.trim_start_matches("---").trim_start().starts_with(['{', '[']) && text.lines().any(quotes_secret);
-    flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
+    kinds == 0 && (section || packed) || section && other && packed
 }
 
 /// Whether comments contain a commented-out Secret.
 pub(super) fn comments_are_secret(text: &str) -> bool {
-    let (mut section, mut packed) = (false, false);
-    for line in lines(text) {
-        if words(line.text).any(is_text_section) {
-            return true;
-        }
-        section |= line.key.is_some_and(is_section);
-        packed |= has_packed(line.value.slice(text));
-        if line.key.is_some_and(|key| is_near(key, "kind", 2)) && is_secret_kind(word(line.value.slice(text))) && !refers(text, &line) {
-            return true;
-        }
-    }
-    section && packed
+    let is_kind = |line: &Line<'_>| line.key.is_some_and(|key| is_near(key, "kind", 2)) && line.indent <= OF_ITEMS;
+    lines(text).any(|line| words(line.text).any(is_text_section) || is_kind(&line) && is_secret_kind(word(line.value.slice(text))))
 }
 
 /// The words of a text, ignoring separators.
@@ -148,192 +107,60 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Whether a word is nearly `Secret`, or starts with it because two words were joined.
-fn mentions_secret(text: &str) -> bool {
-    words(text).any(|word| word.starts_with("Secret") || word.starts_with('S') && is_near(word, "Secret", 1))
-}
-
-/// Whether a line contains the quoted word, as JSON writes a kind.
-fn quotes_secret(line: &str) -> bool {
-    let bare = |c: char| matches!(c, '"' | '\'' | '\\' | ':' | ',' | '{' | '}' | '[' | ']' | ' ');
-    line.split(bare).any(|word| (4..=24).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_secret_kind(word))
-        && line.contains(bare)
-}
-
-/// Whether a text contains a Secret as JSON, even after other text or with errors.
-pub(super) fn packs_secret(text: &str) -> bool {
-    let quotes = ['"', '\'', '\\', ' ', ',', ':'];
-    text.contains('{') && quotes_secret(text) && text.split(quotes).any(|word| is_section(word) || is_packed_loosely(word))
-}
-
-/// Whether the lines around a `kind` contain only a reference.
-fn refers(text: &str, of: &Line<'_>) -> bool {
-    if of.indent == 0 {
-        return false;
-    }
-    let known = ["kind", "name", "namespace", "group", "apiGroup", "sectionName"];
-    let (before, after) = text.split_at_checked(of.start as usize).unwrap_or((text, ""));
-    // Each of them occurs at most once, so later lines are skipped.
-    let from = before.rmatch_indices('\n').nth(known.len() + 1).map_or(0, |(at, _)| at + 1);
-    let before: Vec<Line<'_>> = lines(before.get(from..).unwrap_or_default()).collect();
-    let same = |line: &Line<'_>| line.indent == of.indent;
-    let before = before.into_iter().rev().take_while(same);
-    let after = lines(after).skip(1).take(known.len() + 1).take_while(same);
-    let mut beside = before.chain(after);
-    beside.by_ref().take(known.len()).all(|line| line.key.is_some_and(|key| known.contains(&key))) && beside.next().is_none()
-}
-
-/// The hidden ranges of unparsable text.
-pub(super) fn hidden(text: &str, is_secret: bool) -> Vec<Hidden> {
+/// The hidden ranges of an unparsable text that may be a Secret: everything but the keys of every Secret, its kind and its version.
+pub(super) fn all_but_keys(text: &str) -> Vec<TextRange> {
     let mut hidden = Vec::new();
-    let mut put = |range: TextRange| {
-        if !range.is_empty() {
-            hidden.push(Hidden { range, form: Form::Loose });
-        }
-    };
-    if is_secret {
-        all_but_names(text, &mut put);
-    } else {
-        credentials(text, Given::Beside, &mut put);
-    }
-    hidden
-}
-
-fn all_but_names(text: &str, put: &mut impl FnMut(TextRange)) {
-    // Whether the last key less deep was `metadata`, and how deep it stood.
-    let mut metadata: Option<usize> = None;
-    // Lines deeper than this belong to a block of text.
-    let mut block: Option<usize> = None;
-    for line in lines(text) {
-        let end = line.start + line.text.len() as u32;
-        let depth = line.text.len() - line.text.trim_start().len();
-        if line.text.is_empty() || matches!(line.text, "---" | "...") {
-            continue;
-        }
-        if block.is_some_and(|least| depth > least) {
-            put(TextRange::new(line.start, end));
-            continue;
-        }
-        block = None;
-        let Some(key) = line.key.filter(|key| PLAIN_KEYS.contains(key)) else {
-            put(TextRange::new(line.start, end));
-            continue;
-        };
+    for line in lines(text).filter(|line| !matches!(line.text, "" | "---" | "...")) {
         let value = line.value.slice(text).trim();
-        if metadata.is_some_and(|at| line.indent <= at) {
-            metadata = None;
-        }
-        let in_metadata = metadata.is_some();
-        if key == "metadata" && value.is_empty() {
-            metadata = Some(line.indent);
-        }
-        if value.trim_start_matches(['!', 'b', 'i', 'n', 'a', 'r', 'y', ' ']).starts_with(['|', '>']) {
-            block = Some(depth);
-        }
-        let bare = word(value);
-        let of_name =
-            |bare: &str| !bare.is_empty() && bare.len() <= 63 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
-        let shown = match key {
-            "kind" => bare.len() <= 40 && bare.bytes().all(|byte| byte.is_ascii_alphabetic()) && value == bare,
-            "apiVersion" => bare.len() <= 40 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/')) && value == bare,
-            "name" | "namespace" => in_metadata && of_name(bare) && value == bare,
-            _ => false,
-        };
-        if !shown {
-            put(line.value);
+        let is_of = |byte: u8| byte.is_ascii_alphabetic() || byte.is_ascii_digit() || matches!(byte, b'.' | b'/');
+        match line.key.filter(|key| is_key_of_secrets(key)) {
+            Some("kind") if value.len() <= 40 && value.bytes().all(|byte| byte.is_ascii_alphabetic()) => {}
+            Some("apiVersion") if value.len() <= 40 && value.bytes().all(is_of) => {}
+            Some(_) => hidden.push(line.value),
+            None => hidden.push(TextRange::new(line.start, line.start + line.text.len() as u32)),
         }
     }
-}
-
-/// How certainly a word and a neighbouring value belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Given {
-    /// The text is readable: a colon or an equals sign separates name and value.
-    Marked,
-    /// The text is broken: the mark may have been lost.
-    Beside,
-}
-
-/// The hidden ranges of a text that is not a document, such as a comment or a value: the values that its lines assign to credential names.
-pub(super) fn given(text: &str) -> Vec<TextRange> {
-    let mut hidden = Vec::new();
-    credentials(text, Given::Marked, &mut |range| hidden.push(range));
     hidden.retain(|range| !range.is_empty());
     hidden
 }
 
 /// Where the value begins that a line gives to a word which names a credential.
-fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
+fn named(line: &str, in_headers: bool) -> Option<usize> {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut at = 0;
-    let mut is_first = how == Given::Beside;
     while let Some(start) = line.get(at..)?.find(char::is_alphanumeric).map(|start| at + start) {
         at = line[start..].find(|c| !is_of_word(c)).map_or(line.len(), |length| start + length);
         let name = line[start..at].trim_end_matches(['-', '_', '.']);
-        let is_block = holds_tokens(name);
         let rest = &line[start + name.len()..];
-        let joined = || ends_with_qualifier(&line[..start]) && matches!(name, "key" | "Key" | "KEY" | "word" | "phrase");
-        if is_block || names_credential(name, in_headers || holds_value(rest)) || joined() {
-            let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
-            let marks = &rest[..rest.len() - value.len()];
+        let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let marks = &rest[..rest.len() - value.len()];
+        // `private key: MIIE`
+        let before = line[..at].rmatch_indices(' ').nth(1).map_or(0, |(at, _)| at);
+        let is_second_word = || name.eq_ignore_ascii_case("key") && is_sensitive_key(&line[before..at]);
+        let is_given = (names_credential(name, in_headers || holds_value(rest)) || is_second_word()) && {
             // An expression or a placeholder is not a value.
-            let is_getter = how == Given::Marked && line.trim_start().starts_with("local ") && calls_getters(value);
-            let is_pattern = is_getter || how == Given::Marked && marks.contains(['[', '(', '<', '^']) && !marks.ends_with(['"', '\'']);
+            let is_pattern = is_getter(line) || marks.contains(['[', '(', '<', '^']) && !marks.ends_with(['"', '\'']);
             // The next word is the value of a flag.
             let before = line[..start].trim_end_matches('-');
             let is_flag = before.len() < start && !before.ends_with(char::is_alphanumeric) && !marks.is_empty();
             // `<password>hunter2</password>`
             let is_element = marks == ">" && line[..start].ends_with('<');
-            let is_quoted = how == Given::Beside && marks.contains(['"', '\'']);
             // Settings of many programs have but a blank between them.
-            let is_opaque =
-                |value: &str| marks.chars().all(|c| c.is_whitespace() || matches!(c, '"' | '\'')) && opaque::words(word(value)).next().is_some();
-            let is_given = match is_block {
-                true => marks.contains('{'),
-                false => {
-                    !is_pattern
-                        && (is_first
-                            || is_flag
-                            || is_element
-                            || marks.contains([':', '='])
-                            || is_slip(marks)
-                            || is_quoted
-                            || is_field_beside(rest)
-                            || is_opaque(value))
-                }
-            };
-            // What begins the name of a place, a variable or a command belongs to the value.
-            let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
-            if is_given && !names_location(word(whole)) {
-                return Some(line.len() - value.len());
-            }
+            let is_opaque = || opaque::words(value.split_whitespace().next().unwrap_or_default()).next().is_some();
+            !is_pattern && (is_flag || is_element || marks.contains([':', '=']) || is_field_beside(rest) || is_opaque())
+        };
+        // What begins the name of a place, a variable or a command belongs to the value.
+        let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
+        if is_given && !names_location(word(whole)) {
+            return Some(line.len() - value.len());
         }
-        is_first = false;
     }
     None
 }
 
-/// Whether an expression of a script only calls functions that get something by its name, as in `request:headers():get("x-token")`.
-fn calls_getters(value: &str) -> bool {
-    let calls = value.trim_end().trim_end_matches(')');
-    let is_code = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'(' | b')'));
-    let mut quoted = calls.split(['"', '\'']);
-    let before = quoted.next().unwrap_or_default();
-    calls.len() < value.trim_end().len() && is_code(before) && before.ends_with("get(") && quoted.nth(1).is_none_or(|rest| rest.is_empty())
-}
-
-/// Whether a text ends with the first of two words that name a credential, as in `private key`.
-fn ends_with_qualifier(text: &str) -> bool {
-    let last = text.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    is_qualifier(last) && text.ends_with(char::is_whitespace)
-}
-
-/// Characters that a typing error may have put in place of a colon.
-pub(super) const SLIPS: [char; 5] = ['*', '&', '@', '`', '|'];
-
-/// Whether such a character separates a word from a value.
-fn is_slip(marks: &str) -> bool {
-    marks.strip_suffix(' ').is_some_and(|mark| mark.len() == 1 && mark.starts_with(SLIPS))
+/// Whether a line of a script gets something by its name, as in `local t = request:headers():get("x-token")`.
+fn is_getter(line: &str) -> bool {
+    line.trim_start().starts_with("local ") && line.contains("get(") && line.trim_end().ends_with(')')
 }
 
 /// Whether an object with a value follows a name, as headers are written: `x-token: {value: y}`.
@@ -348,19 +175,11 @@ fn is_field_beside(rest: &str) -> bool {
     rest[marks..].starts_with("value") || rest[..marks].contains(',') && rest.contains("value")
 }
 
-/// The number of opened minus closed brackets on a line.
-fn opened(line: &str) -> i32 {
-    line.bytes().map(|byte| i32::from(matches!(byte, b'{' | b'[')) - i32::from(matches!(byte, b'}' | b']'))).sum()
-}
-
 /// Whether a line ends just before the value of a credential name.
-fn opens(line: &str, in_headers: bool, how: Given) -> bool {
+fn opens(line: &str, in_headers: bool) -> bool {
     let bare = line.trim_end_matches(|c: char| !c.is_alphanumeric());
-    if how == Given::Marked && !line[bare.len()..].contains([':', '=']) {
-        return false;
-    }
     let name = bare.rsplit(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.')).next().unwrap_or_default();
-    names_credential(name, in_headers) || holds_tokens(name)
+    line[bare.len()..].contains([':', '=']) && (names_credential(name, in_headers) || holds_tokens(name))
 }
 
 /// Whether a word names a credential, without knowing its context.
@@ -368,122 +187,52 @@ fn names_credential(name: &str, in_headers: bool) -> bool {
     is_sensitive_key(name) || in_headers && is_sensitive_header(name) || matches!(name, "inline_string" | "inline_bytes")
 }
 
-fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
+/// The hidden ranges of a text that is not a document, such as a comment or a value: the values that its lines assign to credential names.
+pub(super) fn given(text: &str) -> Vec<TextRange> {
+    let mut hidden = Vec::new();
     let mut in_key = false;
+    // Whether the previous line named a header with credentials.
     let mut header = false;
     let mut headers: Option<usize> = None;
-    // Whether the previous line had a credential.
-    let mut after = false;
-    // Lines that are indented deeper are the credential's value, up to its closing bracket.
+    // Lines that are indented deeper are the credential's value.
     let mut below: Option<usize> = None;
-    let mut brackets = 0_i32;
     for line in lines(text) {
-        let end = line.start + line.text.len() as u32;
-        let begins = line.bare.contains("-----BEGIN");
-        if begins {
-            let kind = line.bare.split_once("-----BEGIN").and_then(|(_, rest)| rest.split_once("-----")).map_or("", |(kind, _)| kind);
-            in_key = !is_public(kind) || has_private_block(line.bare);
+        let whole = TextRange::new(line.start, line.start + line.text.len() as u32);
+        if let Some((_, rest)) = line.bare.split_once("-----BEGIN") {
+            in_key = !is_public(rest.split_once("-----").map_or("", |(kind, _)| kind)) || has_private_block(line.bare);
         }
         if in_key {
-            put(line.value);
+            hidden.push(line.value);
             in_key = !line.bare.contains("-----END");
             continue;
         }
         if line.bare.is_empty() {
             continue;
         }
-        if below.is_some_and(|depth| line.indent > depth) || brackets > 0 {
-            put(TextRange::new(line.start, end));
-            brackets = (brackets + opened(line.bare)).max(0);
+        if below.is_some_and(|depth| line.indent > depth) {
+            hidden.push(whole);
             continue;
         }
-        // Inside brackets or quotes, or after a typing error, a value need not be indented.
-        let is_value = || line.key.is_none() || line.bare.starts_with(['{', '[', '"', '\'']);
-        if below.take().is_some() && how == Given::Beside && is_value() {
-            put(TextRange::new(line.start, end));
-            continue;
-        }
-        // In a broken text the end of headers is unknown.
-        if how == Given::Marked && headers.is_some_and(|depth| line.indent <= depth) {
-            headers = None;
-        }
+        below = None;
+        headers = headers.filter(|depth| line.indent > *depth);
         let in_headers = headers.is_some() || words(line.bare).any(names_headers);
         let value = word(line.value.slice(text));
-        let applied = line.bare.contains("last-applied-configuration") || line.bare.contains("\\\"") && quotes_secret(line.bare);
-        // In a broken text a typing error may have changed the name.
-        let is_header = header || how == Given::Beside && headers.is_some();
-        let of_header = is_header && words(line.bare).any(|word| word == "value") && !names_location(value);
+        let applied = line.bare.contains("last-applied-configuration");
+        let of_header = header && words(line.bare).any(|word| word == "value") && !names_location(value);
         let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
         let has_credential =
             || is_credential(line.bare) || line.bare.split(between).any(is_credential) || line.bare.split(char::is_whitespace).any(is_credential);
-        let by_name = named(line.bare, in_headers, how).map(|at| end - line.bare.len() as u32 + at as u32);
+        let by_name = named(line.bare, in_headers).map(|at| whole.end - line.bare.len() as u32 + at as u32);
         let by_look = (of_header || applied || has_credential()).then_some(if line.key.is_some() { line.value.start } else { line.start });
-        let from = by_name.into_iter().chain(by_look).min();
-        // A typing error may have broken the line of the value.
-        let goes_on = after && line.key.is_none();
-        after = how == Given::Beside && (from.is_some() || goes_on);
-        match from {
-            Some(from) => put(TextRange::new(from, end)),
-            None if goes_on => put(TextRange::new(line.start, end)),
-            None if how == Given::Beside => packed_words(&line, put),
-            None => {}
-        }
-        if opens(line.bare, in_headers, how) {
+        hidden.extend(by_name.into_iter().chain(by_look).min().map(|from| TextRange::new(from, whole.end)));
+        if opens(line.bare, in_headers) {
             below = Some(line.indent);
-            brackets = opened(line.bare).max(0);
         }
         header = line.key.is_some_and(|key| bare_key(key) == "name") && is_sensitive_header(value);
-        if headers.is_none() && in_headers {
-            headers = Some(line.indent);
+        if in_headers {
+            headers = headers.or(Some(line.indent));
         }
     }
-}
-
-/// Finds the value that follows a credential name in a tag, anchor or alias, as in `!token:abc` without a space.
-pub(super) fn behind_marks(text: &str) -> Vec<TextRange> {
-    let mut hidden = Vec::new();
-    for (at, _) in text.match_indices(['!', '&', '*']) {
-        let behind = &text[at + 1..];
-        if at > 0 && !text[..at].ends_with(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')) {
-            continue;
-        }
-        let word = behind.split(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']')).next().unwrap_or_default();
-        if let (name, Some(value)) = split_key(word)
-            && is_sensitive_key(name)
-            && !names_location(value)
-        {
-            let start = (at + 1 + word.len() - value.len()) as u32;
-            hidden.push(TextRange::new(start, start + value.len() as u32));
-        }
-    }
+    hidden.retain(|range| !range.is_empty());
     hidden
-}
-
-/// Whether a comment is only a credential's key: its value may be on the next line.
-pub(super) fn is_key_alone(comment: &str) -> bool {
-    let Some(key) = comment.trim_start_matches(['#', '/', ' ']).trim_end().strip_suffix([':', '=']) else { return false };
-    let bare = bare_key(key);
-    is_sensitive_key(bare) && key.len() <= bare.len() + 4 && !bare.contains(char::is_whitespace)
-}
-
-/// Base64 words that end with padding. Comments have no use for them.
-pub(super) fn padded(text: &str) -> Vec<TextRange> {
-    let mut hidden = Vec::new();
-    for line in lines(text).filter(|line| line.text.contains('=')) {
-        packed_words(&line, &mut |range| hidden.push(range));
-    }
-    hidden.retain(|range| range.slice(text).ends_with('='));
-    hidden
-}
-
-/// Words that look like base64 keys. In readable text they are not a sign of a credential.
-fn packed_words(line: &Line<'_>, put: &mut impl FnMut(TextRange)) {
-    let mut at = line.start + (line.text.len() - line.bare.len()) as u32;
-    for part in line.bare.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '"' | '\'' | '{' | '}' | '[' | ']')) {
-        let is_long = part.len() >= LONG_PACKED && !part.starts_with('/');
-        if is_packed_loosely(part) && (is_long || part.contains('=')) {
-            put(TextRange::new(at, at + part.trim_end().len() as u32));
-        }
-        at += part.len() as u32;
-    }
 }

@@ -4,7 +4,7 @@
 //! covers.
 
 use super::value::is_packed;
-use super::words::mentions_secrets;
+use super::words::{mentions_secrets, names_headers};
 use alloc::vec::Vec;
 use chancery_text::{Document, NodeId, ProblemKind, Str, TextRange};
 
@@ -20,11 +20,12 @@ pub(super) fn may_be_credentials(document: &Document, text: &str, has_credential
     let moves = |kind: P| !matches!(kind, P::NoBreakSpace | P::DuplicateKey | P::MergeReplaces | P::NotJson);
     let is_broken = document.problems.iter().any(|problem| moves(problem.kind));
     // Nearly all readable texts mention no credentials and are skipped.
-    (has_credentials || mentions_secrets(text)) && (is_broken || has_sign_of_slip(document, text))
+    let mentions = has_credentials || mentions_secrets(text) || is_broken && names_headers(text);
+    mentions && (is_broken || has_sign_of_slip(document, text))
 }
 
 /// Whether readable text shows a typing error: a key with punctuation or a space, or a value with a closing bracket but no opening one. Users quote
-/// such strings. A key that starts with a dot is the end of a longer key.
+/// such strings.
 fn has_sign_of_slip(document: &Document, text: &str) -> bool {
     let spans = &document.spans;
     let plain = |range: TextRange| Some(range.slice(text)).filter(|written| !written.is_empty() && !written.starts_with(['"', '\'']));
@@ -32,8 +33,7 @@ fn has_sign_of_slip(document: &Document, text: &str) -> bool {
         let odd_key = plain(span.key).is_some_and(|key| key.contains([':', '"', '\'', '{', '}', '[', ']', ' ', '`', '|', '!', '&']));
         let is_open = |value: &str| value.starts_with(['{', '[', '|', '>', '&', '!', '<']);
         let closes = |value: &str, open: char, close: char| value.ends_with(close) && value.matches(open).count() < value.matches(close).count();
-        let is_end_of_key = span.parent == NodeId(0) && plain(span.key).is_some_and(|key| key.starts_with('.'));
-        odd_key || is_end_of_key || plain(span.value).is_some_and(|value| !is_open(value) && (closes(value, '{', '}') || closes(value, '[', ']')))
+        odd_key || plain(span.value).is_some_and(|value| !is_open(value) && (closes(value, '{', '}') || closes(value, '[', ']')))
     })
 }
 
@@ -51,7 +51,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = TextRange> {
         let whole = run.slice(text);
         let all = is_packed(whole).then_some(run);
         let parts = all.is_none().then(|| runs(whole, |c| c.is_ascii_alphanumeric() || c == '_').map(move |part| part.shifted(run.start)));
-        all.into_iter().chain(parts.into_iter().flatten().filter(move |part| is_opaque(part.slice(text))))
+        all.into_iter().chain(parts.into_iter().flatten().filter(move |part| is_opaque_word(part.slice(text))))
     })
 }
 
@@ -65,9 +65,17 @@ fn runs(text: &str, is_of_run: fn(char) -> bool) -> impl Iterator<Item = TextRan
     })
 }
 
-fn is_opaque(word: &str) -> bool {
-    let has = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
-    word.len() >= SHORTEST && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+/// Whether a text contains an opaque word.
+pub(super) fn is_opaque(text: &str) -> bool {
+    words(text).next().is_some()
+}
+
+/// Whether a word has letters and digits, or is base64 without digits: a third of its letters are capitals. CamelCase names have fewer.
+fn is_opaque_word(word: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
+    let (large, digits) = (count(u8::is_ascii_uppercase), count(u8::is_ascii_digit));
+    let is_mixed = word.len() >= 16 && large * 3 >= word.len() && large < word.len() && !word.contains('_');
+    word.len() >= SHORTEST && digits > 0 && count(u8::is_ascii_alphabetic) > 0 || is_mixed
 }
 
 #[cfg(test)]

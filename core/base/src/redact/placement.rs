@@ -1,6 +1,6 @@
 //! Decides which objects of a tree may be Secrets. Does not remove anything; see `secret_objects`.
 
-use super::value::{has_packed, is_credential, is_packed_loosely};
+use super::value::{has_packed, is_credential};
 use super::words::{is_near, is_secret_kind, is_section, is_sensitive_key, is_text_section, split_key};
 use alloc::vec::Vec;
 use chancery_text::{Node, Object, Value};
@@ -13,26 +13,6 @@ pub(super) enum Placement {
     /// A part of another object.
     Part,
 }
-
-/// Fields of an object that only references a Secret.
-const OF_REFERENCES: &[&str] = &[
-    "kind",
-    "name",
-    "namespace",
-    "group",
-    "apiVersion",
-    "apiGroup",
-    "sectionName",
-    "port",
-    "optional",
-    "key",
-    "uid",
-    "weight",
-    "fieldPath",
-    "resourceVersion",
-    "from",
-    "to",
-];
 
 /// Values of `type` that only Secrets have.
 pub(super) fn is_secret_type(text: &str) -> bool {
@@ -70,7 +50,8 @@ pub(super) fn may_be_secret(object: &Object, placement: Placement) -> bool {
     let is_whole = placement == Placement::Whole;
     if let Some(kind) = kind.and_then(Node::as_str).filter(|kind| !kind.is_empty()) {
         if is_secret_kind(kind) {
-            return is_whole || object.iter().any(|entry| !OF_REFERENCES.contains(&entry.key.as_str()) || entry.value.as_object().is_some());
+            // A reference to a Secret has only names.
+            return is_whole || object.iter().any(|entry| is_section(&entry.key) || entry.value.as_object().is_some());
         }
         if !is_whole {
             return false;
@@ -91,11 +72,7 @@ pub(super) fn may_be_secret(object: &Object, placement: Placement) -> bool {
         });
     }
     let is_registration = is_registration(object);
-    object.iter().any(|entry| {
-        let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
-        let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || mentions_secret(&entry.key, &entry.value);
-        is_odd || is_named || holds_values(&entry.value, !is_registration)
-    })
+    object.iter().any(|entry| is_section(&entry.key) || mentions_secret(&entry.key, &entry.value) || holds_values(&entry.value, !is_registration))
 }
 
 /// Whether an object registers services with Consul. It has no kind; its keys name its credentials.
@@ -116,7 +93,7 @@ fn holds_values(node: &Node, by_key: bool) -> bool {
         Value::Array(items) => items.iter().any(|item| holds_values(item, by_key)),
         Value::Object(object) => object.iter().any(|entry| {
             let key = &entry.key;
-            by_key && is_sensitive_key(key) || key.contains([' ', ':']) && has_packed(key) || holds_values(&entry.value, by_key)
+            by_key && is_sensitive_key(key) || holds_values(&entry.value, by_key)
         }),
         _ => false,
     }
@@ -126,12 +103,6 @@ fn holds_values(node: &Node, by_key: bool) -> bool {
 fn mentions_secret(key: &str, value: &Node) -> bool {
     let Some(text) = value.as_str() else { return false };
     is_near(text.trim(), "Secret", 1) || is_secret_type(text) || is_near(key, "kind", 2) && is_secret_kind(text)
-}
-
-/// The placement of an object's list items: next to a Secret, each item is a separate object.
-pub(super) fn placement_of_items(items: &[Node]) -> Placement {
-    let is_secret = |item: &Node| item.as_object().is_some_and(|object| object.contains_key("kind") && may_be_secret(object, Placement::Part));
-    if items.iter().any(is_secret) { Placement::Whole } else { Placement::Part }
 }
 
 /// The items of a `List`.

@@ -44,7 +44,7 @@ fn gateway_object_hides_only_secret_section() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /a/, service: web:80}\nstringData: {password: hunter2}\n";
     assert_eq!(masked(text), text.replace("hunter2", "*******"));
     let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-    let kept = super::take_secrets(&mut root, false, false);
+    let kept = super::take_secrets(&mut root, false);
     assert!(!kept.is_secret);
     assert!(!kept.credentials.is_empty() && kept.credentials.iter().all(|value| value == "hunter2"), "{:?}", kept.credentials);
     assert_eq!(root.at(&["spec", "prefix"]).and_then(|node| node.as_str()), Some("/a/"));
@@ -122,7 +122,7 @@ fn aliased_labels_of_secrets_stay() {
 fn key_after_empty_password_stays() {
     for text in ["password: \"\"\nenabled:\n", "password: \"\"\nCertificate: \"\"\n", "{password: \"\", hostname: \"\"}\n"] {
         let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-        let kept = super::take_secrets_within(&mut root, false);
+        let kept = super::take_secrets_within(&mut root);
         assert_eq!(kept.credentials, [] as [&str; 0], "{text}");
     }
 }
@@ -131,7 +131,7 @@ fn key_after_empty_password_stays() {
 fn embedded_object_hides_only_credential() {
     let text = "metadata:\n  annotations:\n    getambassador.io/config: |\n      ---\n      kind: Mapping\n      service: web:80\n      add_request_headers: {authorization: {value: \"Bearer Zm9vYmFyMTIz\"}}\n";
     let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-    let kept = super::take_secrets_within(&mut root, false);
+    let kept = super::take_secrets_within(&mut root);
     assert_eq!(kept.credentials, ["Bearer Zm9vYmFyMTIz"]);
 }
 
@@ -142,7 +142,7 @@ fn tls_key_is_hidden_its_path_is_not() {
     {
         assert_eq!(masked(text), text.replace("SECRETMARKER", "************"));
         let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-        let kept = super::take_secrets_within(&mut root, false);
+        let kept = super::take_secrets_within(&mut root);
         assert_eq!(kept.credentials, ["SECRETMARKER"], "{text}");
     }
     for text in ["tls: {key: /etc/tls/tls.key}\n", "tls: {hosts: [a.example.com], secretName: web}\n"] {
@@ -168,7 +168,7 @@ fn hides_markers(text: &str, markers: usize) {
     let shown = masked(text);
     assert!(!shown.contains("MARK"), "{shown}");
     let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-    let kept = super::take_secrets(&mut root, false, false);
+    let kept = super::take_secrets(&mut root, false);
     let hidden = |number: &usize| kept.credentials.iter().any(|credential| credential.contains(&alloc::format!("MARK{number}")));
     assert_eq!((0..markers).filter(hidden).count(), markers, "{:?}", kept.credentials);
 }

@@ -87,7 +87,7 @@ pub(super) fn is_credential(value: &str) -> bool {
         || (seen.has(b'"') || has(b"eyJ")) && has(b"oct") && !symmetric_keys(value).is_empty()
         || has(b"eyJ") && value.split(|c| !is_of_base64(c)).any(|word| word.starts_with("eyJ") && !symmetric_keys(word).is_empty())
         || (has(b"@") && has_user(value))
-        || seen.may_have_blank() && (is_scheme(value) || has_scheme(value))
+        || seen.may_have_blank() && has_scheme(value)
         || MARKS.iter().any(|mark| has(mark.as_bytes())) && has_marked_token(value)
         || (has(b"sig=") && ["sv=", "se=", "sp="].iter().any(|part| has(part.as_bytes())))
         || WEBHOOKS.iter().any(|url| has(url.as_bytes()))
@@ -214,30 +214,15 @@ fn is_split_user(behind_scheme: &str) -> bool {
 /// Authorization schemes.
 const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "negotiate"];
 
-fn is_scheme_word(word: &str) -> bool {
-    SCHEMES.iter().any(|known| word.eq_ignore_ascii_case(known))
-}
-
-/// Whether a value is an authorization scheme with credentials.
-fn is_scheme(value: &str) -> bool {
-    let Some((scheme, rest)) = value.trim().split_once(' ') else { return false };
-    let word = rest.trim();
-    is_scheme_word(scheme)
-        && word.len() >= 8
-        && !word.contains([' ', '%', '"', '$'])
-        && word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=')
-}
-
-/// Whether a text contains such a value. Inside a sentence, a word without digits is not a credential.
+/// Whether a text contains an authorization scheme with credentials. In a sentence, a word follows that is not one: it has neither digits nor inner
+/// capitals.
 fn has_scheme(value: &str) -> bool {
-    let mut before = "";
-    value.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';', ',', '}', ']'])).any(|word| {
-        let is_token = word.len() >= 8 && !word.contains(['%', '"', '$']) && word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'=');
-        is_token && is_scheme_word(core::mem::replace(&mut before, word)) || {
-            before = word;
-            false
-        }
-    })
+    let is_token = |word: &str| {
+        let is_odd = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=';
+        word.len() >= 8 && !word.contains(['%', '"', '$']) && (word.starts_with(|c: char| c.is_ascii_digit()) || word.bytes().skip(1).any(is_odd))
+    };
+    let words = || value.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';', ',', '}', ']']));
+    words().zip(words().skip(1)).any(|(scheme, word)| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) && is_token(word))
 }
 
 /// Prefixes of tokens that identify their issuer.
@@ -258,13 +243,6 @@ pub(super) fn is_packed(value: &str) -> bool {
     }
     let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
     value.ends_with('=') || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
-}
-
-/// Whether a string is base64 except for surrounding punctuation.
-pub(super) fn is_packed_loosely(text: &str) -> bool {
-    let is_other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '/');
-    let bare = text.trim_start_matches(is_other).trim_end_matches(|c| is_other(c) && c != '=');
-    is_packed(bare)
 }
 
 /// Passes each secret part of a value to `take`: lines, and words after a scheme or before a host.
@@ -291,7 +269,7 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
             });
         } else if !public {
             take(line);
-            if let Some((_, word)) = line.split_once(' ').filter(|_| is_scheme(line)) {
+            if let Some((_, word)) = line.split_once(' ').filter(|_| has_scheme(line)) {
                 take(word.trim());
             }
             // Names generated from a URL replace other characters.

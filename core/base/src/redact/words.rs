@@ -3,53 +3,22 @@
 use super::character_set::CharacterSet;
 use alloc::string::String;
 
-/// At most this many characters of a word are compared.
-const LONGEST: usize = 32;
-
-/// Whether two words differ by at most this many letters: missing, added, replaced or swapped.
+/// Whether two words differ in one place, by at most this many letters on either side.
 pub(super) fn is_near(word: &str, other: &str, most: usize) -> bool {
     let (a, b) = (word.as_bytes(), other.as_bytes());
-    if a.len().abs_diff(b.len()) > most || a.len() > LONGEST || b.len() > LONGEST {
+    let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
+    let longest = a.len().max(b.len());
+    if a.len().abs_diff(b.len()) > most {
         return false;
     }
-    // Every letter in only one of the words costs a change; nearly all comparisons end here.
-    let (in_a, in_b) = (letters(a), letters(b));
-    if (in_a & !in_b).count_ones() as usize > most || (in_b & !in_a).count_ones() as usize > most {
-        return false;
-    }
-    distance(a, b) <= most
-}
-
-/// The letters of a word as bits.
-fn letters(word: &[u8]) -> u64 {
-    word.iter().fold(0, |bits, byte| bits | 1 << (byte.to_ascii_lowercase() & 63))
-}
-
-/// The number of letters to remove, add, replace or swap with a neighbour to turn one word into the other. Neither is longer than [`LONGEST`].
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut rows = [[0_u8; LONGEST + 1]; 3];
-    rows[0].iter_mut().zip(0..).for_each(|(cell, j)| *cell = j);
-    for i in 1..=a.len() {
-        let (this, above, before) = (i % 3, (i + 2) % 3, (i + 1) % 3);
-        rows[this][0] = i as u8;
-        for j in 1..=b.len() {
-            let cost = u8::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
-            let mut least = (rows[above][j - 1] + cost).min(rows[above][j] + 1).min(rows[this][j - 1] + 1);
-            let swapped = i > 1 && j > 1 && a[i - 1].eq_ignore_ascii_case(&b[j - 2]) && a[i - 2].eq_ignore_ascii_case(&b[j - 1]);
-            if swapped {
-                least = least.min(rows[before][j - 2] + 1);
-            }
-            rows[this][j] = least;
-        }
-    }
-    usize::from(rows[a.len() % 3][b.len()])
+    let before = a.iter().zip(b).take_while(same).count();
+    let behind = a.iter().rev().zip(b.iter().rev()).take_while(same).count();
+    before + behind + most >= longest
 }
 
 /// Whether a kind is `Secret`, a derived kind, or a misspelling.
 pub(super) fn is_secret_kind(kind: &str) -> bool {
-    let kind = kind.trim();
-    let contains = kind.as_bytes().windows(6).any(|part| part.eq_ignore_ascii_case(b"secret"));
-    contains || (4..=8).contains(&kind.len()) && is_near(kind, "Secret", 2)
+    has_word(kind, b"secret") || is_near(kind.trim(), "Secret", 1)
 }
 
 macro_rules! usual {
@@ -107,9 +76,7 @@ const SENSITIVE: &[&str] = &[
     "cookiesecret",
     "sessionsecret",
     "webhooksecret",
-    "secretaccesskey",
     "proxyauthorization",
-    "htpasswd",
     "dockerconfigjson",
     "dockercfg",
     "credential",
@@ -137,7 +104,10 @@ const SENSITIVE_WHOLE: &[&str] =
 const HEADERS: &[&str] =
     &["authorization", "token", "secret", "password", "passwd", "apikey", "credential", "signature", "subscriptionkey", "functionskey"];
 
-/// A key without word separators. Only its end matters.
+/// Longer keys are cut: only their end matters.
+const LONGEST: usize = 32;
+
+/// A key without word separators.
 fn squeezed(key: &str) -> String {
     let start = key.floor_char_boundary(key.len().saturating_sub(LONGEST));
     let kept = key.get(start..).unwrap_or_default().bytes().filter(u8::is_ascii_alphanumeric);
@@ -146,38 +116,16 @@ fn squeezed(key: &str) -> String {
 
 /// Whether a key names a credential.
 pub(super) fn is_sensitive_key(key: &str) -> bool {
-    // A typing error may have appended something, or put the end of other text before it.
+    // A typing error may have appended something.
     let key = key.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let key = key.rsplit(['"', '\'']).next().unwrap_or(key);
-    // Nearly all keys end differently.
-    let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
-    let known =
-        [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa", *b"ypt"];
-    let known = || known.into_iter().chain([*b"ial", *b"als", *b"eds", *b"psk", *b"ass", *b"otp"]);
-    // Longer than `metadata`, which nearly all objects have.
-    let is_data = |tail: [u8; 3]| tail == *b"ata" && key.len() > 8;
-    if !tail.is_some_and(|tail| known().any(|known| known == tail) || is_data(tail)) {
-        return false;
-    }
-    let of_word = |word: &str| key.len() > word.len() && key.ends_with(word);
-    if [".key", "-token", "_token", ".token", "/token", "-Token", "_pwd", "_PWD", "_AUTH", "_pass", "-pass", ".pass", "_PASS"]
-        .into_iter()
-        .any(of_word)
+    let (before, last) = key.rsplit_once(|c: char| !c.is_alphanumeric()).unwrap_or(("", key));
+    if !before.is_empty() && ["token", "pwd", "pass"].iter().any(|word| last.eq_ignore_ascii_case(word))
+        || [".key", "_AUTH"].iter().any(|word| key.ends_with(word))
     {
         return true;
     }
     let key = squeezed(key);
     SENSITIVE_WHOLE.contains(&key.as_str()) || key.len() > 7 && is_near(&key, "privatekey", 2) || SENSITIVE.iter().any(|word| key.ends_with(word))
-}
-
-/// Whether a key under `authorization` says that it holds rules of a policy, not a header's value.
-pub(super) fn begins_rules(key: &str, first: &str) -> bool {
-    key == "authorization" && matches!(first, "rules" | "defaultAction")
-}
-
-/// Whether the values below a key are names of cookies, not their values.
-pub(super) fn names_cookies(key: &str) -> bool {
-    key == "cookieNames"
 }
 
 /// Whether a key is the first of two words that name a credential, as in `private key` and `tls: {key: ...}`.
@@ -218,17 +166,13 @@ pub(super) fn is_sensitive_flag(part: &str) -> bool {
 
 /// Whether a header's values are credentials by its name.
 pub(super) fn is_sensitive_header(name: &str) -> bool {
-    let seen = CharacterSet::of(name);
-    if !name.eq_ignore_ascii_case("sig") && !HEADERS.iter().any(|word| seen.may_have_small(word.as_bytes())) {
-        return false;
-    }
     let name = squeezed(name);
     name == "sig" || HEADERS.iter().any(|word| name.contains(word))
 }
 
 /// Whether a key identifies the client of a neighbouring `secret`, which then does not name a Secret.
 pub(super) fn names_client(key: &str) -> bool {
-    key.len() >= "clientid".len() && !is_usual(key) && squeezed(key) == "clientid"
+    key.len() >= "clientid".len() && squeezed(key) == "clientid"
 }
 
 /// Whether the keys below a key name headers that are sent, not matched.
@@ -300,19 +244,11 @@ pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
 pub(super) fn names_sensitive_header(key: &str, value: Option<&str>) -> bool {
     let (name, rest) = split_key(key);
     let name = bare_key(name);
-    // A typing error may have replaced a letter.
-    let says_name = || name.len() >= 3 && !is_usual(name) && is_near(name, "name", 1);
-    let is_name = matches!(name, "name" | "key" | "headerName")
-        || ["name", "key", "variable"].iter().any(|known| name.eq_ignore_ascii_case(known))
-        || says_name();
+    let is_known = ["key", "variable", "headerName"].iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_name = is_known || name.len() >= 3 && is_near(name, "name", 1);
     // A JSON Patch names its target by a path.
     let is_path = || name.eq_ignore_ascii_case("path") && rest.or(value).and_then(|path| path.rsplit('/').next()).is_some_and(is_sensitive_key);
     is_name && rest.or(value).is_some_and(is_sensitive_header) || is_path()
-}
-
-/// Whether a key next to a header's value contains the header's name.
-pub(super) fn is_name_of_header(key: &str) -> bool {
-    matches!(key, "name" | "headerName")
 }
 
 /// Whether a sent query contains a parameter with a credential.
@@ -324,56 +260,13 @@ pub(super) fn is_sensitive_query(key: &str, value: &str) -> bool {
 
 /// Whether a key holds a header's value, or is a misspelling of it.
 pub(super) fn is_value_of_header(key: &str) -> bool {
-    matches!(key, "headerValue" | "pattern") || key.len() >= 3 && !is_usual(key) && is_near(key, "value", 2)
+    matches!(key, "headerValue" | "pattern" | "inline_string" | "inline_bytes") || key.len() >= 3 && !is_usual(key) && is_near(key, "value", 2)
 }
 
 /// Whether a key holds the match of a header or query parameter.
 pub(super) fn is_match_of_header(key: &str) -> bool {
     const MATCHES: &[&str] = &["exact", "prefix", "suffix", "contains", "regex", "notexact", "notcontains", "notprefix", "notsuffix", "notregex"];
     MATCHES.iter().any(|known| key.eq_ignore_ascii_case(known))
-}
-
-/// Whether a key holds the match of a header or query parameter in Envoy's messages.
-pub(super) fn is_matcher(key: &str) -> bool {
-    key == "string_match"
-}
-
-/// Whether a key holds a header's name or value in a list of headers.
-pub(super) fn is_field_of_header(key: &str) -> bool {
-    matches!(bare_key(split_key(key).0), "name" | "key" | "value")
-}
-
-/// Fields of an item in a list of set or matched headers, in the dialects with such lists and in Envoy's messages.
-const OF_HEADERS: &[&str] = &[
-    "name",
-    "key",
-    "value",
-    "values",
-    "type",
-    "append",
-    "invert",
-    "present",
-    "contains",
-    "exact",
-    "regex",
-    "prefix",
-    "suffix",
-    "notpresent",
-    "notcontains",
-    "notexact",
-    "ignorecase",
-    "treatmissingasempty",
-    "string_match",
-    "invert_match",
-    "treat_missing_header_as_empty",
-    "actiontype",
-    "headername",
-    "headervalue",
-];
-
-/// Whether an item in a list of headers has an invalid field: a typing error may have made it from the header's name.
-pub(super) fn is_odd_field_of_header(key: &str) -> bool {
-    !OF_HEADERS.iter().any(|known| key.eq_ignore_ascii_case(known)) || key == "Key"
 }
 
 /// Whether the value of a sensitive key is not a credential itself: empty, a switch, a number, a path, or a place's name.
@@ -412,7 +305,7 @@ pub(super) fn is_plain_key(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{USUAL, distance, holds_tokens, is_near, is_sensitive_flag, is_sensitive_key, names_headers, split_key, squeezed};
+    use super::{USUAL, holds_tokens, is_near, is_sensitive_flag, is_sensitive_key, names_headers, split_key, squeezed};
     use crate::redact::embedded::hidden_in_key;
     use crate::redact::value::is_credential;
 
@@ -437,35 +330,12 @@ mod tests {
     }
 
     #[test]
-    fn is_near_depends_only_on_distance() {
-        let words = [
-            "",
-            "a",
-            "data",
-            "dta",
-            "adta",
-            "DATA",
-            "dataa",
-            "date",
-            "stringData",
-            "stringdata",
-            "strngDta",
-            "tringDataa",
-            "Secret",
-            "Scret",
-            "ESCRET",
-        ];
-        for a in words {
-            for b in words {
-                for most in 0..4 {
-                    let near = distance(a.as_bytes(), b.as_bytes()) <= most;
-                    assert_eq!(is_near(a, b, most), near, "{a} and {b}, at most {most}");
-                }
-            }
+    fn near_words_differ_in_one_place() {
+        for (word, other, most) in [("dta", "data", 1), ("DATA", "data", 0), ("dataa", "data", 1), ("date", "data", 1), ("Sceret", "Secret", 2)] {
+            assert!(is_near(word, other, most), "{word}");
         }
-        assert_eq!(distance(b"data", b"adta"), 1, "swapped");
-        assert_eq!(distance(b"stringData", b"strngDta"), 2);
-        assert_eq!(distance(b"kind", b"KIND"), 0);
-        assert_eq!(distance(b"", b"kind"), 4);
+        for (word, other, most) in [("meta", "data", 1), ("", "data", 3), ("sp", "kind", 2), ("strngDat", "stringData", 2)] {
+            assert!(!is_near(word, other, most), "{word}");
+        }
     }
 }
