@@ -101,7 +101,7 @@ pub fn service_name(story: &Graph, cluster: &str) -> String {
 /// Returns the services of a cluster that divides its requests, each with its share in percent.
 fn split_services(story: &Graph, cluster: &str) -> Option<Vec<(String, u32)>> {
     let of_cluster = |id: &Str| id.rsplit_once("cluster:").is_some_and(|(_, name)| name == cluster);
-    let (_, services) = story.split_clusters.iter().find(|(id, _)| of_cluster(id))?;
+    let (_, services) = story.split_clusters.iter().find(|(id, services)| of_cluster(id) && services.len() > 1)?;
     let name = |id: &Str| story.nodes.iter().find(|node| node.id == *id).map(node_label);
     services.iter().map(|of| Some((name(&of.service)?, of.percent))).collect()
 }

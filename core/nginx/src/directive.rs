@@ -4,7 +4,7 @@
 
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
@@ -39,6 +39,24 @@ impl Directive {
     /// Returns an argument, or an empty string if there are fewer.
     pub fn arg(&self, at: usize) -> &str {
         self.args.get(at).map_or("", Str::as_str)
+    }
+
+    /// Returns the words of an `if` without its parentheses.
+    #[must_use]
+    pub fn condition_words(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.args.iter().map(ToString::to_string).collect();
+        if let Some(first) = words.first_mut() {
+            *first = first.strip_prefix('(').map(String::from).unwrap_or_default();
+        }
+        if let Some(last) = words.last_mut() {
+            *last = last.strip_suffix(')').map(String::from).unwrap_or_default();
+        }
+        let mut at = 0;
+        words.retain(|word| {
+            at += 1;
+            !word.is_empty() || at > 1 && at < self.args.len()
+        });
+        words
     }
 
     /// Returns the directives in its block.

@@ -109,6 +109,10 @@ const KNOWN_KEYS: &[&str] = &[
     "worker-shutdown-timeout",
 ];
 
+/// The annotations that let cert-manager make a certificate for an Ingress.
+const ISSUER: &str = "cert-manager.io/issuer";
+const CLUSTER_ISSUER: &str = "cert-manager.io/cluster-issuer";
+
 /// The mark of a value that no object sets.
 pub(super) fn default_mark(origin: Option<Origin>) -> &'static str {
     if origin.is_none_or(|origin| origin.rule() == Rule::Default) { " (default)" } else { "" }
@@ -186,6 +190,16 @@ impl Converter<'_> {
     fn annotations(&mut self) {
         for counted in &self.source.counted {
             let Some(object) = self.objects.get(counted.ingress.object) else { continue };
+            let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
+            let issued = annotations.into_iter().flatten().find(|entry| matches!(entry.key.as_str(), ISSUER | CLUSTER_ISSUER));
+            if let Some(entry) = issued {
+                let origin = Origin::new(object.id, entry.value.id, Rule::Field);
+                let message = format!(
+                    "`{}` is not converted: cert-manager deletes its Certificate with the Ingress, so write a Certificate for the same Secret",
+                    entry.key
+                );
+                self.out.note(&object.key, Some(origin), message);
+            }
             let is_canary = counted.settings.canary.enabled.value;
             let ignored = ignored(&counted.ingress);
             for (name, value) in counted.ingress.annotations.own() {

@@ -101,7 +101,7 @@ verdicts! {
     "auth-tls-verify-client" A I "`optional` of `clientValidation`; `optional_no_ca` verifies in Envoy";
     "auth-tls-verify-depth" I I "Envoy accepts chains of any length to the CA";
     "auth-type" A I "`basicAuth` of a SecurityPolicy for `basic`; routes with `digest` stay closed";
-    "auth-url" A I "`extAuth` of a SecurityPolicy; other statuses than 2xx reach the client, nginx answers 500 for those except 401 and 403, and the service gets the listed headers only";
+    "auth-url" A I "`extAuth` of a SecurityPolicy; other statuses than 2xx reach the client, nginx answers 500 for those except 401 and 403, and the service gets the listed headers only, without X-Original-URL and X-Original-Method";
     "backend-protocol" A I "A Backend with TLS or HTTP/2; FCGI has no counterpart, and AUTO_HTTP becomes HTTP";
     "canary" E E "A backend of the same route";
     "canary-by-cookie" E E "A match of the header Cookie";

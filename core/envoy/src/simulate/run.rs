@@ -219,7 +219,7 @@ impl<'a> Run<'_, 'a> {
         } else {
             "the client sends a certificate that Envoy trusts"
         };
-        self.out.conditions.push(Condition { filter: "tls".to_owned(), wants: wants.to_owned(), cluster: None, otherwise: None, sent: None });
+        self.out.conditions.push(Condition { filter: "tls".to_owned(), wants: wants.to_owned(), ..Condition::default() });
     }
 
     /// Sends the request through the HTTP filters. Returns whether a filter answers it.

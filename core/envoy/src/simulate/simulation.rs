@@ -151,6 +151,12 @@ pub struct Condition {
     /// What the queried service learns of the request, as a sentence, if that is less than everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
+    /// The path that the service is asked for over HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_path: Option<String>,
+    /// Whether a request passes if the service does not answer.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub fails_open: bool,
 }
 
 /// A route of a virtual host.

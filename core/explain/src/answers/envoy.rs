@@ -150,6 +150,10 @@ impl<'r> OpenEnvoy<'r> {
         }
         for condition in &simulation.conditions {
             let service = condition.cluster.as_deref().and_then(|cluster| names(cluster).first().cloned());
+            if condition.filter.contains("ext_authz") {
+                condition.asked_path.iter().for_each(|path| out.set(Aspect::AuthenticationPath, path.clone(), place.clone()));
+                out.set(Aspect::AuthenticationFailure, if condition.fails_open { "allowed" } else { "denied" }, place.clone());
+            }
             match (condition.filter.contains("ext_authz"), service) {
                 (true, Some(service)) => out.set(Aspect::Authentication, format!("asks {service}"), place.clone()),
                 (true, None) => out.set(Aspect::Authentication, "asks a service", place.clone()),

@@ -47,6 +47,10 @@ pub(super) fn facts_of(location: &Location, nginx: &Nginx, services: &Services, 
     let external = auth(location, nginx);
     if !external.url.is_empty() {
         out.add(Aspect::Authentication, format!("asks {}", service_of_url(&external.url.value, services)), external.url.origin);
+        let written = external.url.value.split_once("://").map_or("", |(_, rest)| rest);
+        let path = written.find('/').and_then(|at| written.get(at..)).filter(|path| !path.contains('$'));
+        path.into_iter().for_each(|path| out.add(Aspect::AuthenticationPath, path.to_owned(), external.url.origin));
+        out.add(Aspect::AuthenticationFailure, "denied".to_owned(), external.url.origin);
     } else if settings.basic_auth.secured.value {
         out.add(Aspect::Authentication, format!("{} authentication", settings.basic_auth.kind.value), settings.basic_auth.kind.origin);
     }

@@ -149,14 +149,24 @@ impl Services {
     pub fn behind<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
         let mut found: Option<BTreeSet<String>> = None;
         for address in addresses {
-            let Some(of) = self.by_address.get(address) else { return BTreeSet::new() };
+            let by_name = || in_cluster(address).map(|service| BTreeSet::from([service])).unwrap_or_default();
+            let of = self.by_address.get(address).cloned().unwrap_or_else(by_name);
             found = Some(match found {
-                None => of.clone(),
-                Some(known) => known.intersection(of).cloned().collect(),
+                None => of,
+                Some(known) => known.intersection(&of).cloned().collect(),
             });
         }
         found.unwrap_or_default()
     }
+}
+
+/// Returns the Service that a DNS name of the cluster names, as `NAMESPACE/NAME:PORT`: the input may lack its object.
+fn in_cluster(address: &str) -> Option<String> {
+    let (host, port) = address.rsplit_once(':')?;
+    let mut labels = host.split('.');
+    let (name, namespace, kind) = (labels.next()?, labels.next()?, labels.next()?);
+    let domain: Vec<&str> = labels.collect();
+    (kind == "svc" && (domain.is_empty() || domain == ["cluster", "local"])).then(|| format!("{namespace}/{name}:{port}"))
 }
 
 fn namespace_of(object: &Object) -> &str {

@@ -226,7 +226,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Adds the services of a cluster that divides its requests among several services.
+    /// Adds the services of a cluster: one, or several that it divides its requests among.
     pub fn split(&mut self, cluster: usize, services: Vec<(usize, i64, Vec<Str>)>) {
         let total = services.iter().map(|(_, weight, _)| *weight).sum::<i64>().max(1);
         let id = |at: usize| self.graph.nodes.get(at).map(|node| node.id.clone()).unwrap_or_default();

@@ -179,7 +179,7 @@ impl Builder<'_> {
             let service = self.named_service(group.origin.as_slice());
             services.extend(service.map(|service| (service, group.find("load_balancing_weight").map_or(1, Tree::int), ids)));
         }
-        if count > 1 && services.len() == count {
+        if count > 0 && services.len() == count {
             self.split(at, services);
         }
     }

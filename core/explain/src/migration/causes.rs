@@ -23,6 +23,7 @@ macro_rules! causes {
 }
 
 causes! {
+    LOST_PROTECTION "lost-protection": "Protection is lost", "The first side denies these requests or checks credentials, and the second side forwards them unchecked.", "Configure the protection of the first side on the second side before you send traffic to it";
     ROUTE "route": "Requests end differently", "The two sides have different rules for these requests.", "Add or change the rule for this host and path on the second side";
     SERVICE "service": "Requests go to another service", "The rules of the two sides name different services.", "Name the first side's service in the second side's rule";
     WEIGHTS "weights": "Services get other shares", "The weights of the two sides differ.", "Set the same weights on the second side";
@@ -82,7 +83,7 @@ pub(super) fn of_aspect(aspect: &Aspect, variant: Variant) -> &'static Cause {
         Aspect::UpstreamHost => UPSTREAM_HOST,
         Aspect::Protocol => BACKEND_PROTOCOL,
         Aspect::UpstreamTls => BACKEND_TLS,
-        Aspect::Authentication => AUTHENTICATION,
+        Aspect::Authentication | Aspect::AuthenticationPath | Aspect::AuthenticationFailure => AUTHENTICATION,
         Aspect::Certificate => CERTIFICATE,
         Aspect::TlsVersions => TLS_VERSIONS,
         Aspect::RequestHeader(name) => match name.as_str() {
@@ -121,6 +122,10 @@ pub(super) fn of_ending(before: &GatewayAnswer, after: &GatewayAnswer, variant: 
         (Redirected, _) if is_to_https(before) => return HTTPS_REDIRECT,
         (_, Redirected) if is_to_https(after) => return HTTPS_REDIRECT,
         _ => {}
+    }
+    let denies = |answer: &GatewayAnswer| is_denied(answer, 401) || is_denied(answer, 403);
+    if denies(before) && after.ending == Forwarded && !after.facts.contains_key(&Aspect::Authentication) {
+        return LOST_PROTECTION;
     }
     // One side denies what the other allows with credentials.
     let asks = |answer: &GatewayAnswer| answer.facts.contains_key(&Aspect::Authentication);

@@ -2,6 +2,8 @@
 //!
 //! Does not make requests from them; see `requests`.
 
+use super::access::{self, OTHER_CLIENT, clients_of};
+use super::snippets;
 use crate::answers::{Prepared, Respondents};
 use crate::sample_request::shortest;
 use crate::{app_gateway_routes, nginx_routes};
@@ -17,7 +19,7 @@ use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::is_tls;
 use chancery_nginx::location::enforces_regex;
 use chancery_nginx::simulate::message::range;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
 use pb::route::header_matcher::HeaderMatchSpecifier;
 use pb::route::query_parameter_matcher::QueryParameterMatchSpecifier;
@@ -160,6 +162,7 @@ impl Conditions {
             let Some(sample) = sample else { continue };
             host.path(&sample).merge(&of_location(location, nginx));
         }
+        snippets::collect(nginx, server, host);
     }
 }
 
@@ -167,14 +170,14 @@ impl Conditions {
 pub(super) const UNKNOWN_PATH: &str = "/x-unknown";
 
 impl HostConditions {
-    fn path(&mut self, path: &str) -> &mut PathConditions {
+    pub(super) fn path(&mut self, path: &str) -> &mut PathConditions {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         self.paths.entry(path).or_default()
     }
 }
 
 impl PathConditions {
-    fn merge(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         self.methods.extend(other.methods.iter().cloned());
         self.clients.extend(other.clients.iter().copied());
         self.origins.extend(other.origins.iter().cloned());
@@ -250,33 +253,11 @@ fn of_route(matcher: &RouteMatch, route: &pb::route::Route, host: &VirtualHost) 
             out.origins.insert(OTHER_ORIGIN.to_owned());
             out.origins.extend(cors.allow_origin_string_match.iter().filter_map(sample_of));
         }
-        if let Some(rbac) = config.downcast_ref::<pb::http_filter::rbac::v3::RbacPerRoute>() {
-            let policies = rbac.rbac.iter().filter_map(|of| of.rules.as_ref()).flat_map(|rules| rules.policies.values());
-            policies.flat_map(|policy| &policy.principals).for_each(|principal| addresses(principal, 0, &mut out.clients));
+        if let Some(of) = config.downcast_ref::<pb::http_filter::rbac::v3::RbacPerRoute>() {
+            of.rbac.iter().for_each(|rbac| access::of_rbac(rbac, &mut out));
         }
     }
     out
-}
-
-/// Collects an address of every range in a principal.
-fn addresses(principal: &pb::rbac::Principal, depth: usize, out: &mut BTreeSet<IpAddr>) {
-    use pb::rbac::principal::Identifier;
-    match &principal.identifier {
-        Some(Identifier::SourceIp(range) | Identifier::RemoteIp(range) | Identifier::DirectRemoteIp(range)) => {
-            out.extend(range.address_prefix.parse::<IpAddr>().map(|first| client_of(first, range.prefix_len.unwrap_or(0))));
-        }
-        Some(Identifier::AndIds(set) | Identifier::OrIds(set)) if depth < 16 => set.ids.iter().for_each(|of| addresses(of, depth + 1, out)),
-        Some(Identifier::NotId(of)) if depth < 16 => addresses(of, depth + 1, out),
-        _ => {}
-    }
-}
-
-/// Returns a client in the range that begins with an address: the second address, as the first one of a network is no client's.
-fn client_of(first: IpAddr, prefix_length: u32) -> IpAddr {
-    match first {
-        IpAddr::V4(first) if prefix_length < 31 => IpAddr::V4(Ipv4Addr::from_bits(first.to_bits() | 1)),
-        other => other,
-    }
 }
 
 /// Returns a string that a matcher accepts.
@@ -293,10 +274,10 @@ fn of_location(location: &Location, nginx: &Nginx) -> PathConditions {
     let mut out = PathConditions::default();
     let settings = &location.settings;
     for text in settings.allowlist.cidr.value.iter().chain(&settings.denylist.cidr.value) {
-        out.clients.extend(range(text).map(|(first, length)| client_of(first, length)));
+        out.clients.extend(range(text).into_iter().flat_map(|(first, length)| clients_of(first, length)));
     }
     if !out.clients.is_empty() {
-        out.clients.insert(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)));
+        out.clients.insert(OTHER_CLIENT);
     }
     if settings.cors.enabled.value {
         out.origins.insert(OTHER_ORIGIN.to_owned());

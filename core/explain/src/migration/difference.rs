@@ -1,6 +1,6 @@
 //! Finds the differences between two answers to a request. Does not group them; see `mod`.
 
-use super::causes::{Cause, of_aspect, of_ending};
+use super::causes::{Cause, LOST_PROTECTION, of_aspect, of_ending};
 use super::requests::Asked;
 use crate::answers::{AnswerEnding, Aspect, Fact, GatewayAnswer, PartPlace};
 use alloc::collections::BTreeSet;
@@ -55,8 +55,9 @@ pub(super) fn differences(
             Aspect::RequestHeader(_) | Aspect::ResponseHeader(_) => String::new(),
             _ => format!("{}\u{1}{}", words(old), words(new)),
         };
+        let is_lost = *aspect == Aspect::Authentication && new.is_none();
         out.push(Found {
-            cause: of_aspect(aspect, asked.variant),
+            cause: if is_lost { LOST_PROTECTION } else { of_aspect(aspect, asked.variant) },
             aspect: Some(aspect.clone()),
             before: words(old),
             after: words(new),
@@ -117,6 +118,8 @@ fn missing(aspect: &Aspect) -> &'static str {
 /// Whether a missing fact means the same as the other value.
 fn is_same_by_default(aspect: &Aspect, old: Option<&Fact>, new: Option<&Fact>) -> bool {
     match (old, new) {
+        // Only some kinds of authentication have them.
+        (Some(_), None) | (None, Some(_)) if matches!(aspect, Aspect::AuthenticationPath | Aspect::AuthenticationFailure) => true,
         (Some(only), None) | (None, Some(only)) => only.value == missing(aspect),
         _ => false,
     }

@@ -4,10 +4,12 @@
 //! cause. Does not simulate requests; see `answers`. Does not render.
 
 mod accept;
+mod access;
 mod causes;
 mod conditions;
 mod difference;
 mod requests;
+mod snippets;
 mod surroundings;
 
 pub use accept::AcceptedChange;
@@ -255,12 +257,18 @@ impl Rows {
 /// At most this many notes of simulations are shown.
 const MOST_NOTES: usize = 40;
 
+/// What is said of requests that a password protects.
+const BEHIND_PASSWORD: &str = "requests were sent without a password, so what lies behind it was not compared";
+
 /// Returns what no request shows.
 fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String> {
     let mut out = Vec::from([
         "Contents of Secrets, and responses of services and of authentication services: services are assumed to answer 200.".to_owned(),
         "Bodies without `Content-Length`, which a limit by this header does not cover.".to_owned(),
-        "Compression, buffers, logs, metrics and connection limits towards services.".to_owned(),
+        "Compression, buffers, logs, metrics and connection limits towards services; ciphers, idle timeouts of clients, load balancing, attributes \
+         of cookies."
+            .to_owned(),
+        "The Secret with the passwords, and the headers that go to an authentication service and come from it.".to_owned(),
         "Response timeouts are compared as numbers. nginx limits the pause between two reads; a route timeout of Envoy limits the whole response."
             .to_owned(),
         "Paths, headers and values that neither side names, except the variants that were tried.".to_owned(),
@@ -390,6 +398,11 @@ impl<'r, 'c> Collector<'r, 'c> {
         let [old, new] = answers;
         for note in answers.iter().flat_map(|answer| &answer.notes).filter(|note| !note.starts_with("a share of ")) {
             self.rows.note(note.clone(), request_words(&asked.request), 1);
+        }
+        let wants_password = |answer: &GatewayAnswer| answer.ending == AnswerEnding::Answered && answer.status == Some(401);
+        let is_closed = |answer: &GatewayAnswer| answer.ending == AnswerEnding::Answered && matches!(answer.status, Some(401 | 500));
+        if wants_password(old) && is_closed(new) {
+            self.rows.note(BEHIND_PASSWORD.to_owned(), request_words(&asked.request), 1);
         }
         let knows = |aspect: &Aspect| self.before.knows(aspect) && self.after.knows(aspect);
         let found = differences(asked, old, new, plain, &knows);

@@ -169,6 +169,59 @@ spec:
 }
 
 #[test]
+fn lost_protection_has_its_own_cause() {
+    let denied = ingress("nginx.ingress.kubernetes.io/allowlist-source-range: 10.0.0.0/8");
+    let accepted = AcceptedChange::read("accept: [{rule: client-address, reason: known}]").expect("a list");
+    let found = compared(&denied, &proxy(""), &accepted);
+    let all = rows(&found, "lost-protection");
+    assert!(!all.is_empty() && all.iter().all(|row| row.before.value == "403" && row.accepted.is_none()), "{found:#?}");
+    assert_eq!(found.causes[0].rule, "lost-protection");
+    let asked = compared(&ingress("nginx.ingress.kubernetes.io/auth-url: 'http://auth.example.com/check'"), &proxy(""), &[]);
+    assert!(!rows(&asked, "lost-protection").is_empty(), "{asked:#?}");
+}
+
+#[test]
+fn both_ends_of_a_range_are_tried() {
+    let range = |text: &str| ingress(&format!("nginx.ingress.kubernetes.io/allowlist-source-range: {text}"));
+    let found = compared(&range("172.31.0.0/24"), &range("172.31.0.0/16"), &[]);
+    let all = rows(&found, "lost-protection");
+    assert!(all.iter().any(|row| row.sentence.contains("172.31.255.254")), "{found:#?}");
+}
+
+#[test]
+fn requests_are_made_from_snippets() {
+    let options = "allow-snippet-annotations: 'true', annotations-risk-level: Critical";
+    let settings = |more: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ingress-nginx-controller, namespace: ingress-nginx}}\n\
+             data: {{{options}{more}}}\n"
+        )
+    };
+    let with = |annotation: &str, more: &str| {
+        let ingress = format!(
+            "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: api, namespace: shop, annotations: {{{annotation}}}}}
+spec:
+  ingressClassName: nginx
+  rules: [{{host: shop.example.com, http: {{paths: [{{path: /api, pathType: Prefix, backend: {{service: {{name: api, port: {{number: 8080}}}}}}}}]}}}}]
+"
+        );
+        compiled(NGINX, &(settings(more) + &ingress))
+    };
+    let lost = |before: &Compilation, words: &str| {
+        let found = compared(before, &with("", ""), &[]);
+        let all = rows(&found, "lost-protection");
+        assert!(all.iter().any(|row| row.sentence.contains(words)), "{words}: {found:#?}");
+    };
+    let snippet = |name: &str, text: &str| with(&format!("nginx.ingress.kubernetes.io/{name}: '{text}'"), "");
+    lost(&snippet("server-snippet", "location ^~ /api/internal/ { deny all; return 403; }"), "/api/internal/");
+    lost(&snippet("configuration-snippet", "if ($http_x_blocked = yes) { return 403; }"), "x-blocked: yes");
+    lost(&with("", ", block-user-agents: Scraper"), "user-agent: Scraper");
+}
+
+#[test]
 fn timeout_is_compared_as_number() {
     let found = compared(&ingress(""), &proxy(""), &[]);
     let all = rows(&found, "response-timeout");

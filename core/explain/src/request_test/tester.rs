@@ -132,6 +132,11 @@ impl<'c> Tester<'c> {
         }
     }
 
+    /// Whether the gateway with this number is an nginx.
+    pub(crate) fn is_nginx(&self, number: usize) -> bool {
+        self.gateways.get(number).is_some_and(|of| matches!(of.kind, TestedKind::Nginx { .. }))
+    }
+
     /// Adds the fields that have the same values on each kind of gateway.
     fn add_shared_fields(&self, number: usize, request: &Request, report: &mut serde_json::Value) {
         let open = self.open.get_or_init(|| self.respondents.open());

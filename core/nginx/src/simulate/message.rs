@@ -84,7 +84,7 @@ impl Default for Request {
 }
 
 /// The client of a request that names none.
-const DEFAULT_CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
+pub const DEFAULT_CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
 
 /// The behaviour of services at some addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

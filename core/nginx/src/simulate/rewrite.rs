@@ -8,7 +8,6 @@ use crate::directive::Directive;
 use crate::shared_directives::UNREADABLE;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 /// The result of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,7 +184,7 @@ impl<'d> Exchange<'_> {
 
     /// Evaluates the condition of an `if`.
     fn condition(&mut self, directive: &Directive) -> Option<bool> {
-        let words = condition_words(&directive.args);
+        let words = directive.condition_words();
         let value = |exchange: &Self, word: &str| exchange.evaluate(word);
         match words.as_slice() {
             [one] => {
@@ -286,21 +285,4 @@ impl<'d> Exchange<'_> {
     fn has_certificate(&self) -> bool {
         super::tls::certificate_of(self.nginx, &self.variable("host")).is_some()
     }
-}
-
-/// Returns the words of a condition, without its brackets.
-fn condition_words(args: &[chancery_text::Str]) -> Vec<String> {
-    let mut words: Vec<String> = args.iter().map(ToString::to_string).collect();
-    if let Some(first) = words.first_mut() {
-        *first = first.strip_prefix('(').map(String::from).unwrap_or_default();
-    }
-    if let Some(last) = words.last_mut() {
-        *last = last.strip_suffix(')').map(String::from).unwrap_or_default();
-    }
-    let mut at = 0;
-    words.retain(|word| {
-        at += 1;
-        !word.is_empty() || at > 1 && at < args.len()
-    });
-    words
 }

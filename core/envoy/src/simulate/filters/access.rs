@@ -42,7 +42,7 @@ pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<
     }
     let clusters: Vec<&str> = of.cluster_min_healthy_percentages.keys().map(String::as_str).collect();
     let wants = format!("enough endpoints of {} are healthy", clusters.join(", "));
-    let condition = Condition { filter: filter.name.clone(), wants: wants.clone(), cluster: None, otherwise: Some(503), sent: None };
+    let condition = Condition { filter: filter.name.clone(), wants: wants.clone(), cluster: None, otherwise: Some(503), ..Condition::default() };
     Verdict::AnswersIf(condition, super::Answer { status: 200, why: format!("it is a health check, and {wants}"), ..super::Answer::default() })
 }
 
@@ -70,7 +70,19 @@ pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_
         headers => format!("allows it without setting {}, which can lead to another route", headers.join(" or ")),
     };
     // The service chooses the status.
-    query_service(filter, cluster, &finds, None, sent_headers(of, stage))
+    match query_service(filter, cluster, &finds, None, sent_headers(of, stage)) {
+        Verdict::Asks(condition) => Verdict::Asks(Condition { asked_path: asked_path(of, stage), fails_open: of.failure_mode_allow, ..condition }),
+        other => other,
+    }
+}
+
+/// The path that the service is asked for over HTTP.
+fn asked_path(of: &ExtAuthz, stage: &Stage<'_, '_>) -> Option<String> {
+    let Some(Services::HttpService(service)) = &of.services else { return None };
+    Some(match service.path_override.as_str() {
+        "" => format!("{}{}", service.path_prefix, stage.prepared.path),
+        path => path.to_owned(),
+    })
 }
 
 /// Headers that a service always gets over HTTP, beside the method and the path.
@@ -109,13 +121,7 @@ fn sent_headers(of: &ExtAuthz, stage: &Stage<'_, '_>) -> Option<String> {
     };
     let patterns = if has_patterns { "those that match the filter's patterns" } else { "" };
     let parts: Vec<&str> = [names.as_str(), patterns].into_iter().filter(|part| !part.is_empty()).collect();
-    let asked = http.map(|service| {
-        let path = match service.path_override.as_str() {
-            "" => format!("{}{}", service.path_prefix, stage.prepared.path),
-            path => path.to_owned(),
-        };
-        format!("the service is asked for {path} with the host {}; ", stage.prepared.authority)
-    });
+    let asked = asked_path(of, stage).map(|path| format!("the service is asked for {path} with the host {}; ", stage.prepared.authority));
     let mut sent = asked.unwrap_or_default();
     sent.push_str(&match allowed {
         None if http.is_none() => "the service gets all headers except for those that the filter excludes".to_owned(),
@@ -239,7 +245,7 @@ pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port:
     let Some(rules) = &of.rules else { return Ok(None) };
     let input = RuleInput { request, port, client: request.source, stage: None };
     let (found, unknown) = policy(rules, &input);
-    let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None, sent: None };
+    let condition = |wants: String| Condition { filter: "rbac".into(), wants, ..Condition::default() };
     match (rules.action(), found, unknown) {
         (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &input, false))))),
         (Action::Deny, None, true) => Ok(Some(condition(format!("no policy denies the connection: {}", who(rules, &input, false))))),

@@ -63,7 +63,7 @@ impl Verdict {
     }
 
     fn asks(filter: &HttpFilter, wants: impl Into<String>, otherwise: Option<u32>) -> Self {
-        Self::Asks(Condition { filter: filter.name.clone(), wants: wants.into(), cluster: None, otherwise, sent: None })
+        Self::Asks(Condition { filter: filter.name.clone(), wants: wants.into(), otherwise, ..Condition::default() })
     }
 }
 

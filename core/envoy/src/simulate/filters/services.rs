@@ -23,5 +23,5 @@ pub(super) fn cluster_of_uri(uri: &pb::base::HttpUri) -> Option<String> {
 /// Returns a verdict that depends on a service's answer. `sent` says what the service learns of the request, if that is less than everything.
 pub(super) fn query_service(filter: &HttpFilter, cluster: Option<String>, finds: &str, otherwise: Option<u32>, sent: Option<String>) -> Verdict {
     let wants = format!("{} {finds}", cluster.as_ref().map_or("the authorization service", |cluster| cluster.as_str()));
-    Verdict::Asks(Condition { filter: filter.name.clone(), wants, cluster, otherwise, sent })
+    Verdict::Asks(Condition { filter: filter.name.clone(), wants, cluster, otherwise, sent, ..Condition::default() })
 }
