@@ -216,6 +216,12 @@ impl Converter<'_> {
                     self.out.note(&object.key, value.origin, message);
                     continue;
                 }
+                // A note about this value says more than the annotation's verdict.
+                let is_of_value =
+                    |origin: Origin| value.origin.is_some_and(|value| (origin.object(), origin.node()) == (value.object(), value.node()));
+                if self.out.notes.iter().any(|note| note.origin.is_some_and(is_of_value)) {
+                    continue;
+                }
                 let message = match found.on(self.target) {
                     Fidelity::Exact | Fidelity::Unneeded => continue,
                     Fidelity::Approximate => format!("`{}` is converted approximately: {}", annotation.name, found.words),

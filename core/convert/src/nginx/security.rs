@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{ExternalAuth, Location, Server};
-use chancery_base::resource::Origin;
+use chancery_base::resource::{Origin, ResourceKey};
 use chancery_nginx::location;
 use chancery_text::{Node, Str};
 
@@ -78,13 +78,22 @@ impl Converter<'_> {
                 inner.comment("auth-type: basic (the Secret needs the key .htpasswd with SHA hashes)");
                 inner.set("users", reference.node());
                 out.set("basicAuth", inner.node());
-                let message = format!(
-                    "`auth-secret`: Envoy Gateway reads passwords from the key `.htpasswd` with SHA hashes: requests get 500 until the Secret {home}/{name} has it (`htpasswd -s`)"
-                );
-                self.note(of, settings.basic_auth.secret.origin, message);
+                if !self.has_password_key(&home, &name) {
+                    let message = format!(
+                        "`auth-secret`: Envoy Gateway reads passwords from the key `.htpasswd` with SHA hashes: requests get 500 until the Secret {home}/{name} has it (`htpasswd -s`)"
+                    );
+                    self.note(of, settings.basic_auth.secret.origin, message);
+                }
             }
         }
         (!out.is_empty()).then(|| out.node())
+    }
+
+    /// Whether a Secret of the input has the key that Envoy Gateway reads passwords from.
+    fn has_password_key(&self, namespace: &str, name: &str) -> bool {
+        let is_it = |key: &ResourceKey| key.kind == "Secret" && key.name == name && key.namespace.as_deref() == Some(namespace);
+        let has_key = |root: &Node| ["data", "stringData"].iter().any(|section| root.at(&[section, ".htpasswd"]).is_some());
+        self.objects.iter().any(|object| is_it(&object.key) && has_key(&object.root))
     }
 
     /// Returns the Secret with the passwords of a location.

@@ -72,10 +72,10 @@ macro_rules! verdicts {
 }
 
 verdicts! {
-    "affinity" A I "Cookie with a hash in BackendTrafficPolicy `loadBalancer`; clients with a cookie of nginx may get another endpoint once";
+    "affinity" A I "Cookie with a hash in BackendTrafficPolicy `loadBalancer`; clients with a cookie of nginx may get another endpoint once, and the cookie has the path `/` unless `session-cookie-path` is set";
     "affinity-canary-behavior" I I "Each request of a client is distributed anew between canary and main Service; use a header or cookie";
     "affinity-mode" A I "Consistent hashing moves few clients when endpoints change, as `balanced` does; `persistent` has no counterpart";
-    "allowlist-source-range" E I "`authorization` of a SecurityPolicy";
+    "allowlist-source-range" E I "`authorization` of a SecurityPolicy; `whitelist-source-range` is its older name";
     "app-root" A A "RequestRedirect of the exact path `/`; the Gateway keeps the query of the request, nginx drops it";
     "auth-always-set-cookie" I I "Envoy passes cookies of the authentication service on if it denies the request only";
     "auth-cache-duration" I I "Envoy asks the authentication service about every request";
@@ -193,7 +193,7 @@ verdicts! {
     "session-cookie-name" E I "The name of the cookie";
     "session-cookie-path" E I "An attribute of the cookie";
     "session-cookie-samesite" E I "An attribute of the cookie";
-    "session-cookie-secure" I I "Envoy writes no attribute Secure";
+    "session-cookie-secure" E I "An attribute of the cookie";
     "ssl-ciphers" A I "`tls.ciphers` of a ClientTrafficPolicy, for the suites that Envoy knows";
     "ssl-passthrough" E E "TLSRoute; without the controller's flag `--enable-ssl-passthrough` it has no effect, and is not converted";
     "ssl-prefer-server-ciphers" N N "Envoy's order applies";

@@ -105,8 +105,10 @@ impl Converter<'_> {
                         attributes.set(field, text(&value.value));
                     }
                 }
-                if !cookie.path.is_empty() {
-                    attributes.set("Path", text(&cookie.path.value));
+                // nginx limits the cookie to the location; without a path, browsers would limit it to a folder.
+                attributes.set("Path", text(if cookie.path.is_empty() { "/" } else { cookie.path.value.as_str() }));
+                if cookie.secure.value {
+                    attributes.set("Secure", text(""));
                 }
                 attributes.set("HttpOnly", text(""));
                 inner.comment("affinity: cookie").set("name", text(name)).set("ttl", text(&seconds(age.max(0))));
