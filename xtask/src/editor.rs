@@ -36,12 +36,17 @@ fn folder() -> PathBuf {
     root().join("editors/vscode")
 }
 
-/// Builds the extension into `target/editor`, and returns its path.
-pub fn build(quick: bool) -> Result<PathBuf, String> {
+/// Checks the types of the extension, and bundles its modules.
+pub fn bundle() -> Result<(), String> {
     setup::node()?;
     let npm = |arguments: &[&str]| call(program("npm").args(arguments).current_dir(folder()));
     npm(&["ci", "--no-audit", "--no-fund"])?;
-    npm(&["run", "build"])?;
+    npm(&["run", "build"])
+}
+
+/// Builds the extension into `target/editor`, and returns its path.
+pub fn build(quick: bool) -> Result<PathBuf, String> {
+    bundle()?;
     let profile = if quick { "debug" } else { "release" };
     let mut build = cargo();
     build.args(["build", "--package", "chancery"]);

@@ -49,6 +49,7 @@ const PARTS: &[Part] = &[
     ("browser", browser_sees),
     ("page", page_works),
     ("workflows", workflows),
+    ("extension", extension),
     ("licences", licences),
     ("conformance", conformance),
     ("drift", drift),
@@ -410,6 +411,12 @@ fn in_window(tests: fn(&Path) -> Result<(), String>) -> Result<Ended, String> {
 fn installed() -> Result<Ended, String> {
     setup::window()?;
     desktop::installed(&package::window(page::Purpose::Publish, "release")?)?;
+    Ok(Ended::Passed)
+}
+
+/// Checks the types of the extension of VS Code, and bundles it.
+fn extension() -> Result<Ended, String> {
+    editor::bundle()?;
     Ok(Ended::Passed)
 }
 

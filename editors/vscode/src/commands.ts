@@ -48,7 +48,7 @@ interface Differences {
       gateway: string;
       state: string;
       parts: Change[];
-      requests: { requests: string; before: { told: string }; after: { told: string } }[];
+      requests: { requests: string; before: { summary: string }; after: { summary: string } }[];
       limits: string[];
     }[];
   };
