@@ -9,7 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::ReferencedObject;
-use chancery_base::resource::{Objects, Origin, ResourceKey};
+use chancery_base::resource::{Object, Objects, Origin, ResourceKey};
 use chancery_kubernetes::references::{endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
@@ -19,23 +19,30 @@ pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<Reference
     let asked = field_references(objects.all(), &[FIELDS]);
     let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, options)));
     all.extend(endpoints(&asked, objects));
-    all.extend(authentication_services(objects));
+    all.extend(authentication_services(objects, options));
     all.extend(annotated_secrets(objects));
     all
 }
 
-/// The missing Services that `auth-url` names as a host of the cluster, with the ports of the URLs. nginx sends its question to the Service, so they
-/// need no endpoints.
-fn authentication_services(objects: &Objects) -> Vec<ReferencedObject> {
+/// The missing Services that `auth-url` and the ConfigMap's `global-auth-url` name as a host of the cluster, with the ports of the URLs. nginx sends
+/// its question to the Service, so they need no endpoints.
+fn authentication_services(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let mut found: BTreeMap<ResourceKey, (Origin, BTreeSet<i64>)> = BTreeMap::new();
-    for ingress in objects.iter().filter(|object| !object.broken && object.key.kind == "Ingress") {
-        let written = ingress.root.at(&["metadata", "annotations"]).and_then(|all| all.get(&format!("{PREFIX}/auth-url")));
-        let Some((node, url)) = written.and_then(|node| Some((node, Url::absolute(node.as_str()?).ok()?))) else { continue };
+    let written = |object: &Object| -> Option<Node> {
+        let is_own = || format!("{}/{}", object.key.namespace.as_deref().unwrap_or_default(), object.key.name) == options.config_map.as_str();
+        match object.key.kind.as_str() {
+            "Ingress" => object.root.at(&["metadata", "annotations"])?.get(&format!("{PREFIX}/auth-url")).cloned(),
+            "ConfigMap" if is_own() => object.root.at(&["data", "global-auth-url"]).cloned(),
+            _ => None,
+        }
+    };
+    for object in objects.iter().filter(|object| !object.broken) {
+        let Some((node, url)) = written(object).and_then(|node| Some((node.id, Url::absolute(node.as_str()?).ok()?))) else { continue };
         let Some((name, namespace)) = cluster_name(url.host_name()) else { continue };
         let default = if url.scheme == "https" { 443 } else { 80 };
         let port = url.host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(default);
         let key = ResourceKey::new("", "Service", Str::new(namespace), name);
-        found.entry(key).or_insert_with(|| (Origin::field(ingress.id, node.id), BTreeSet::new())).1.insert(port);
+        found.entry(key).or_insert_with(|| (Origin::field(object.id, node), BTreeSet::new())).1.insert(port);
     }
     let there = objects.keys();
     let missing = found.into_iter().filter(|(key, _)| !there.contains(key));
