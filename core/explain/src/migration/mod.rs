@@ -257,8 +257,8 @@ impl Rows {
 /// At most this many notes of simulations are shown.
 const MOST_NOTES: usize = 40;
 
-/// What is said of requests that a password protects.
-const BEHIND_PASSWORD: &str = "requests were sent without a password, so what lies behind it was not compared";
+/// The note about requests that a password protects.
+const BEHIND_PASSWORD: &str = "requests were sent without a password, so answers to requests with a password were not compared";
 
 /// Returns what no request shows.
 fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String> {
