@@ -14,7 +14,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::NginxRef;
 use chancery_base::ir::nginx::Nginx;
-use chancery_envoy::simulate::{Outcome, Protocol, Request};
+use chancery_envoy::simulate::{ANY_PASSWORD, Outcome, Protocol, Request};
 use chancery_nginx::simulate::{Request as Asked, Response, Simulator, Version, World, host_name};
 
 /// What nginx does with a request, and the lines that cause it.
@@ -139,6 +139,7 @@ pub(crate) fn asked(request: &Request) -> Asked {
         sni: request.sni.clone().or_else(|| host_name(&request.authority)).filter(|name| request.tls && !name.is_empty()),
         version: if request.protocol == Protocol::Http2 { Version::Http2 } else { Version::Http11 },
         certificate: request.client_certificate.then(|| "good".into()),
+        has_right_password: request.headers.first("authorization").is_some_and(|value| value.ends_with(ANY_PASSWORD)),
         body: request.headers.first("content-length").and_then(body_size),
         ..Asked::default()
     };

@@ -112,13 +112,14 @@ const KNOWN_KEYS: &[&str] = &[
 /// The annotations that let cert-manager make a certificate for an Ingress.
 const ISSUER: &str = "cert-manager.io/issuer";
 const CLUSTER_ISSUER: &str = "cert-manager.io/cluster-issuer";
+const TLS_ACME: &str = "kubernetes.io/tls-acme";
 
 /// The mark of a value that no object sets.
 pub(super) fn default_mark(origin: Option<Origin>) -> &'static str {
     if origin.is_none_or(|origin| origin.rule() == Rule::Default) { " (default)" } else { "" }
 }
 
-/// Whether a value of an annotation changes nothing.
+/// Whether a value of an annotation needs nothing in the result: it changes nothing, or the result behaves so without a field.
 pub(super) fn is_idle(name: &str, value: &str) -> bool {
     let starts_on = matches!(
         name,
@@ -131,9 +132,9 @@ pub(super) fn is_idle(name: &str, value: &str) -> bool {
     );
     match value.trim() {
         "" => true,
-        "false" | "off" => !starts_on,
+        "false" | "off" => !starts_on || name == "ssl-redirect",
         "true" | "on" => matches!(name, "enable-access-log" | "enable-global-auth" | "mirror-request-body" | "opentelemetry-trust-incoming-span"),
-        "0" => name.starts_with("limit-") || matches!(name, "proxy-next-upstream-timeout"),
+        "0" => name.starts_with("limit-") || matches!(name, "proxy-next-upstream-timeout" | "proxy-body-size"),
         "1" => name.ends_with("verify-depth"),
         "all" => name == "satisfy",
         "HTTP" | "http" => name == "backend-protocol",
@@ -191,7 +192,7 @@ impl Converter<'_> {
         for counted in &self.source.counted {
             let Some(object) = self.objects.get(counted.ingress.object) else { continue };
             let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
-            let issued = annotations.into_iter().flatten().find(|entry| matches!(entry.key.as_str(), ISSUER | CLUSTER_ISSUER));
+            let issued = annotations.into_iter().flatten().find(|entry| matches!(entry.key.as_str(), ISSUER | CLUSTER_ISSUER | TLS_ACME));
             if let Some(entry) = issued {
                 let origin = Origin::new(object.id, entry.value.id, Rule::Field);
                 let message = format!(

@@ -88,7 +88,7 @@ verdicts! {
     "auth-proxy-set-headers" I I "Add the headers in the authentication service, or with `contextExtensions` of a gRPC service";
     "auth-realm" I I "Envoy chooses the realm";
     "auth-request-redirect" I I "The authentication service gets no X-Auth-Request-Redirect; it gets the path of `auth-url`";
-    "auth-response-headers" E I "`headersToBackend` of `extAuth`";
+    "auth-response-headers" A I "`headersToBackend` of `extAuth`; nginx always replaces these headers of the client, Envoy only if the service sends them: remove them with `earlyRequestHeaders` of a ClientTrafficPolicy";
     "auth-secret" A I "`basicAuth` of a SecurityPolicy; write the passwords under the key `.htpasswd` with SHA hashes (`htpasswd -s`)";
     "auth-secret-type" A I "Envoy Gateway reads the key `.htpasswd` of the Secret only";
     "auth-signin" I I "Clients without access get the answer of the authentication service; write `oidc` in the SecurityPolicy for a login";
@@ -97,7 +97,7 @@ verdicts! {
     "auth-tls-error-page" I I "Envoy closes connections without an accepted certificate";
     "auth-tls-match-cn" I I "Envoy checks alternative names; write `subjectAltNames` in `clientValidation`";
     "auth-tls-pass-certificate-to-upstream" I I "Write `xForwardedClientCert` in the ClientTrafficPolicy; the header is named X-Forwarded-Client-Cert";
-    "auth-tls-secret" A I "`clientValidation` of a ClientTrafficPolicy; Envoy closes connections without a valid certificate, nginx answers 400";
+    "auth-tls-secret" A I "`clientValidation` of a ClientTrafficPolicy; Envoy closes connections without a valid certificate, nginx answers 400, and services get no `ssl-client-*` headers of the proxy";
     "auth-tls-verify-client" A I "`optional` of `clientValidation`; `optional_no_ca` verifies in Envoy";
     "auth-tls-verify-depth" I I "Envoy accepts chains of any length to the CA";
     "auth-type" A I "`basicAuth` of a SecurityPolicy for `basic`; routes with `digest` stay closed";
@@ -141,8 +141,8 @@ verdicts! {
     "limit-connections" I I "Envoy limits connections for a whole listener; write `connection.connectionLimit` in the ClientTrafficPolicy";
     "limit-rate" I I "Write `bandwidthLimit` in the BackendTrafficPolicy, which limits a route, not a response";
     "limit-rate-after" I I "Write `bandwidthLimit` in the BackendTrafficPolicy, which limits a route, not a response";
-    "limit-rpm" A I "Local `rateLimit` by client address; without burst, and with 429 instead of 503";
-    "limit-rps" A I "Local `rateLimit` by client address; without burst, and with 429 instead of 503";
+    "limit-rpm" A I "Local `rateLimit` by IPv4 client address; without burst; the status is 429, in nginx 503 or `limit-req-status-code`";
+    "limit-rps" A I "Local `rateLimit` by IPv4 client address; without burst; the status is 429, in nginx 503 or `limit-req-status-code`";
     "load-balance" E I "`loadBalancer` of a BackendTrafficPolicy: RoundRobin, or LeastRequest for `ewma`";
     "mirror-host" I I "Copies have the host of the request";
     "mirror-request-body" I I "Copies have the body";

@@ -70,6 +70,7 @@ impl<'r> OpenEnvoy<'r> {
         if let Some((facts, pointer)) = chain.filter(|_| request.tls) {
             if facts.requires_certificate && !request.client_certificate {
                 out.why = Some("the client sends no certificate; Envoy closes the connection".into());
+                out.wants_certificate = true;
                 return out;
             }
             let place = Some(PartPlace::Pointer(self.number, format!("{pointer}/transport_socket")));

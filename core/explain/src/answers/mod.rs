@@ -43,6 +43,8 @@ pub struct GatewayAnswer {
     pub why: Option<String>,
     /// Uncertain parts.
     pub notes: Vec<String>,
+    /// Whether the gateway refuses the request because the client sends no certificate.
+    pub wants_certificate: bool,
     /// The part that matches the request.
     pub(crate) place: Option<PartPlace>,
 }

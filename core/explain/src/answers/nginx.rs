@@ -73,6 +73,7 @@ impl<'r> OpenNginx<'r> {
             (status, None) => {
                 out.ending = AnswerEnding::Answered;
                 out.status = Some(status.into());
+                out.wants_certificate = status == 400 && request.tls && !request.client_certificate;
             }
         }
         out

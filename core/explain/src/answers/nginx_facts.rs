@@ -45,7 +45,9 @@ pub(super) fn facts_of(location: &Location, nginx: &Nginx, services: &Services, 
         out.add(Aspect::Mirror, service_of_url(&settings.mirror.target.value, services), settings.mirror.target.origin);
     }
     let external = auth(location, nginx);
-    if !external.url.is_empty() {
+    if settings.satisfy.value == "any" {
+        // An allowed address needs no credentials.
+    } else if !external.url.is_empty() {
         out.add(Aspect::Authentication, format!("asks {}", service_of_url(&external.url.value, services)), external.url.origin);
         let written = external.url.value.split_once("://").map_or("", |(_, rest)| rest);
         let path = written.find('/').and_then(|at| written.get(at..)).filter(|path| !path.contains('$'));

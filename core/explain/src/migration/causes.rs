@@ -114,6 +114,10 @@ pub(super) fn of_ending(before: &GatewayAnswer, after: &GatewayAnswer, variant: 
     use AnswerEnding::{Answered, Forwarded, NotAnswered, Redirected};
     let is_to_https = |answer: &GatewayAnswer| !is_tls && answer.location.as_deref().is_some_and(|location| location.starts_with("https://"));
     let is_denied = |answer: &GatewayAnswer, status: u32| answer.ending == Answered && answer.status == Some(status);
+    let denies = is_denied(before, 401) || is_denied(before, 403) || before.wants_certificate;
+    if denies && after.ending == Forwarded && !after.facts.contains_key(&Aspect::Authentication) {
+        return LOST_PROTECTION;
+    }
     match (before.ending, after.ending) {
         (Redirected, Redirected) if before.location == after.location => return REDIRECT_STATUS,
         (Redirected, Redirected) => return REDIRECT_LOCATION,
@@ -122,10 +126,6 @@ pub(super) fn of_ending(before: &GatewayAnswer, after: &GatewayAnswer, variant: 
         (Redirected, _) if is_to_https(before) => return HTTPS_REDIRECT,
         (_, Redirected) if is_to_https(after) => return HTTPS_REDIRECT,
         _ => {}
-    }
-    let denies = |answer: &GatewayAnswer| is_denied(answer, 401) || is_denied(answer, 403);
-    if denies(before) && after.ending == Forwarded && !after.facts.contains_key(&Aspect::Authentication) {
-        return LOST_PROTECTION;
     }
     // One side denies what the other allows with credentials.
     let asks = |answer: &GatewayAnswer| answer.facts.contains_key(&Aspect::Authentication);

@@ -25,7 +25,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::executor::{self, Executor, Work};
-use chancery_envoy::simulate::{Request, WrittenRequest};
+use chancery_envoy::simulate::{ANY_PASSWORD, Request, WrittenRequest};
 use conditions::Conditions;
 use difference::{Found, differences};
 use requests::{Asked, Base, bases, request_words};
@@ -257,8 +257,9 @@ impl Rows {
 /// At most this many notes of simulations are shown.
 const MOST_NOTES: usize = 40;
 
-/// The note about requests that a password protects.
-const BEHIND_PASSWORD: &str = "requests were sent without a password, so answers to requests with a password were not compared";
+/// The note about requests that one side checks and the other cannot.
+const BEHIND_PASSWORD: &str =
+    "the second side answers 500 instead of asking for a password, so answers to requests with a password were not compared";
 
 /// Returns what no request shows.
 fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String> {
@@ -364,6 +365,30 @@ fn because(answers: &[GatewayAnswer; 2], before: &str, after: &str) -> String {
     format!("{}, and {}", one(&answers[0], before), one(&answers[1], after))
 }
 
+/// The credentials that requests have. They are taken to be right.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Credentials {
+    certificate: bool,
+    password: bool,
+}
+
+impl Credentials {
+    /// Adds the credentials that a side asks for. Returns whether there are new ones.
+    fn add_wanted(&mut self, answers: &[GatewayAnswer; 2]) -> bool {
+        let before = *self;
+        self.certificate |= answers.iter().any(|answer| answer.wants_certificate);
+        self.password |= answers.iter().any(|answer| answer.ending == AnswerEnding::Answered && answer.status == Some(401));
+        *self != before
+    }
+
+    fn give(self, request: &mut Request) {
+        request.client_certificate |= self.certificate;
+        if self.password && request.headers.first("authorization").is_none() {
+            request.headers.add("authorization", &format!("Basic {ANY_PASSWORD}"));
+        }
+    }
+}
+
 /// Asks both sides, and collects the differences.
 struct Collector<'r, 'c> {
     before: &'r Respondents<'c>,
@@ -380,14 +405,23 @@ impl<'r, 'c> Collector<'r, 'c> {
     fn ask(&mut self, chunk: &[Base<'_>]) {
         let (old, new) = (self.before.open(), self.after.open());
         for base in chunk {
-            let Some(plain) = base.plain() else { continue };
-            let answers = [old.answer(&plain.request), new.answer(&plain.request)];
+            let Some(mut plain) = base.plain() else { continue };
+            let mut answers = [old.answer(&plain.request), new.answer(&plain.request)];
             self.add(&base.host, &plain, &answers, None);
+            // All other requests have the credentials that either side asks for.
+            let mut credentials = Credentials::default();
+            while credentials.add_wanted(&answers) {
+                credentials.give(&mut plain.request);
+                let own = [old.answer(&plain.request), new.answer(&plain.request)];
+                self.add(&base.host, &plain, &own, Some(&answers));
+                answers = own;
+            }
             let is_moved = |answer: &GatewayAnswer| {
                 answer.ending == AnswerEnding::Redirected && answer.location.as_deref().is_some_and(|location| location.starts_with("https://"))
             };
             let both_move = !base.tls && answers.iter().all(is_moved);
-            for asked in base.variants(both_move) {
+            for mut asked in base.variants(both_move) {
+                credentials.give(&mut asked.request);
                 let own = [old.answer(&asked.request), new.answer(&asked.request)];
                 self.add(&base.host, &asked, &own, Some(&answers));
             }
@@ -399,9 +433,8 @@ impl<'r, 'c> Collector<'r, 'c> {
         for note in answers.iter().flat_map(|answer| &answer.notes).filter(|note| !note.starts_with("a share of ")) {
             self.rows.note(note.clone(), request_words(&asked.request), 1);
         }
-        let wants_password = |answer: &GatewayAnswer| answer.ending == AnswerEnding::Answered && answer.status == Some(401);
-        let is_closed = |answer: &GatewayAnswer| answer.ending == AnswerEnding::Answered && matches!(answer.status, Some(401 | 500));
-        if wants_password(old) && is_closed(new) {
+        let is_answered = |answer: &GatewayAnswer, status: u32| answer.ending == AnswerEnding::Answered && answer.status == Some(status);
+        if is_answered(old, 401) && is_answered(new, 500) {
             self.rows.note(BEHIND_PASSWORD.to_owned(), request_words(&asked.request), 1);
         }
         let knows = |aspect: &Aspect| self.before.knows(aspect) && self.after.knows(aspect);

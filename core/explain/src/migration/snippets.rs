@@ -10,6 +10,7 @@ use alloc::string::{String, ToString};
 use chancery_base::ir::nginx::{Globals, Nginx, Server};
 use chancery_nginx::directive::{Directive, parse};
 use chancery_nginx::simulate::message::range;
+use core::net::IpAddr;
 
 /// Adds the conditions of a server's snippets, and of the lists that block clients of all servers.
 pub(super) fn collect(nginx: &Nginx, server: &Server, host: &mut HostConditions) {
@@ -21,6 +22,11 @@ pub(super) fn collect(nginx: &Nginx, server: &Server, host: &mut HostConditions)
         directives(&location.settings.configuration_snippet.value, path, host);
     }
     directives(nginx.globals.text("location-snippet").as_str(), "/", host);
+    // A snippet's own paths have the address lists of the server.
+    let clients: BTreeSet<IpAddr> = host.paths.values().flat_map(|path| path.clients.iter().copied()).collect();
+    if !server.snippet.is_empty() {
+        host.paths.values_mut().for_each(|path| path.clients.extend(clients.iter().copied()));
+    }
     let blocked = blocked(&nginx.globals);
     host.paths.values_mut().for_each(|path| path.merge(&blocked));
 }

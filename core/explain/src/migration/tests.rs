@@ -4,7 +4,7 @@ use super::{AcceptedChange, MOST_COMBINATIONS, MigrationDiff, MigrationRow, comp
 use crate::answers::Respondents;
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, Dialect, Options, for_interactive_use};
+use chancery_base::compilation::{Compilation, Dialect, OptionValue, Options, for_interactive_use};
 use chancery_base::executor::Sequential;
 use chancery_base::resource::Inputs;
 use chancery_compile::compile;
@@ -178,6 +178,34 @@ fn lost_protection_has_its_own_cause() {
     assert_eq!(found.causes[0].rule, "lost-protection");
     let asked = compared(&ingress("nginx.ingress.kubernetes.io/auth-url: 'http://auth.example.com/check'"), &proxy(""), &[]);
     assert!(!rows(&asked, "lost-protection").is_empty(), "{asked:#?}");
+}
+
+#[test]
+fn requests_continue_past_credentials() {
+    const PASSWORD: &str = "auth-type: basic, nginx.ingress.kubernetes.io/auth-secret: users";
+    const CERTIFICATE: &str = "auth-tls-secret: shop/clients";
+    let with = |annotations: &str, service: &str| {
+        let ingress = format!(
+            "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: api, namespace: shop, annotations: {{nginx.ingress.kubernetes.io/{annotations}}}}}
+spec:
+  ingressClassName: nginx
+  tls: [{{hosts: [shop.example.com], secretName: shop}}]
+  rules: [{{host: shop.example.com, http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: {{name: {service}, port: {{number: 8080}}}}}}}}]}}}}]
+"
+        );
+        let options = Options::of(NGINX).with("missing", OptionValue::Text("assume".into()));
+        compile(&Inputs::one("input.yaml", format!("{ingress}{SERVICES}").as_str()), &options, crate::testing::ALL)
+    };
+    for annotations in [PASSWORD, CERTIFICATE] {
+        let found = compared(&with(annotations, "api"), &with(annotations, "next"), &[]);
+        let all = rows(&found, "service");
+        assert!(all.iter().any(|row| row.before.value == "shop/api:8080" && row.after.value == "shop/next:8080"), "{annotations}: {found:#?}");
+        let lost = compared(&with(annotations, "api"), &with("enable-cors: 'false'", "api"), &[]);
+        assert!(!rows(&lost, "lost-protection").is_empty(), "{annotations}: {lost:#?}");
+    }
 }
 
 #[test]

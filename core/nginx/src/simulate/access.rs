@@ -98,6 +98,9 @@ impl<'d> Exchange<'_> {
             return Some(Err(refusal));
         }
         let realm = scope.value("auth_basic").filter(|realm| *realm != "off")?;
+        if self.request.has_right_password {
+            return Some(Ok(()));
+        }
         let realm = self.evaluate(realm);
         let file = scope.value("auth_basic_user_file").unwrap_or_default();
         let checked = self.nginx.passwords.get(file).map(|file| password::check(file.expose(), header.as_deref()));

@@ -39,6 +39,8 @@ pub struct Request {
     pub version: Version,
     /// The client's certificate: `bad` for a rejected certificate, else the end of its name.
     pub certificate: Option<String>,
+    /// Whether the password of basic authentication is taken to be right.
+    pub has_right_password: bool,
     /// The PROXY header before the request.
     pub proxy_protocol: Option<String>,
     /// How many times the request is sent.
@@ -75,6 +77,7 @@ impl Default for Request {
             sni: None,
             version: Version::Http11,
             certificate: None,
+            has_right_password: false,
             proxy_protocol: None,
             repeat: 1,
             service: Answer::default(),
@@ -246,6 +249,7 @@ impl Request {
             sni,
             version,
             certificate: string(node, "client_cert"),
+            has_right_password: false,
             proxy_protocol: string(node, "proxy_protocol"),
             repeat: count("repeat").map_or(1, |count| count.clamp(1, 1000) as u32),
             service: answer(node.get("service")),

@@ -23,6 +23,7 @@ mod tokens;
 
 pub(super) use mutations::header_mutations;
 pub(super) use scopes::Scopes;
+pub use tokens::ANY_PASSWORD;
 
 use super::manager::Prepared;
 use super::matcher::{Subject, header, parts};

@@ -239,8 +239,8 @@ fn cookie<'t>(name: &str, stage: &'t Stage<'_, '_>) -> Option<&'t str> {
 
 /// The placeholder for a token.
 const ANY_TOKEN: &str = "$TOKEN";
-/// The placeholder for an encoded user name and password.
-const ANY_PASSWORD: &str = "$CREDENTIALS";
+/// The placeholder for an encoded user name and password, which is taken to be right.
+pub const ANY_PASSWORD: &str = "$CREDENTIALS";
 
 /// Whether a text has three parts, and the first two are JSON in base64.
 fn is_token(text: &str) -> bool {
