@@ -345,6 +345,7 @@ fn written(request: &Request) -> WrittenRequest {
         url: format!("{scheme}://{}{}", request.authority, request.path),
         headers: request.headers.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         source: request.source.map(|address| address.to_string()),
+        client_certificate: request.client_certificate,
         ..WrittenRequest::default()
     }
 }

@@ -272,5 +272,8 @@ pub(super) fn request_words(request: &Request) -> String {
     if let Some(client) = request.source.filter(|client| *client != CLIENT) {
         out.push_str(&format!(" from {client}"));
     }
+    if request.client_certificate {
+        out.push_str(" with a client certificate");
+    }
     out
 }
