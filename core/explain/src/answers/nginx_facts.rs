@@ -56,7 +56,7 @@ pub(super) fn facts_of(location: &Location, nginx: &Nginx, services: &Services, 
     } else if settings.basic_auth.secured.value {
         out.add(Aspect::Authentication, format!("{} authentication", settings.basic_auth.kind.value), settings.basic_auth.kind.origin);
     }
-    if matches!(settings.backend_protocol.value.as_str(), "HTTPS" | "GRPCS") {
+    if matches!(settings.backend_protocol.value.to_ascii_uppercase().as_str(), "HTTPS" | "GRPCS") {
         let ssl = &settings.proxy_ssl;
         let is_verified = ssl.verify.value == "on";
         let name = if ssl.server_name.value == "on" { ssl.name.value.as_str() } else { "" };
