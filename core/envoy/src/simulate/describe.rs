@@ -109,8 +109,9 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
     if let Some(timeout) = &of.connect_timeout {
         out.settings.push(Setting { name: "connect_timeout".to_owned(), value: seconds(timeout) });
     }
+    let own_hosts = health::own_hosts(gateway.hosts(of));
     for check in &of.health_checks {
-        out.settings.push(Setting { name: "health_checks".to_owned(), value: health::check(check, of) });
+        out.settings.push(Setting { name: "health_checks".to_owned(), value: health::check(check, of, &own_hosts) });
     }
     if let Some(value) = of.outlier_detection.as_ref().and_then(health::outliers) {
         out.settings.push(Setting { name: "outlier_detection".to_owned(), value });

@@ -2,19 +2,24 @@
 
 use super::action::seconds;
 use crate::emit::pb;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use pb::base::HealthCheck;
 use pb::base::health_check::HealthChecker;
 use pb::cluster::Cluster;
+use pb::endpoint::LbEndpoint;
+use pb::endpoint::lb_endpoint::HostIdentifier;
 
-/// Describes a health check. The rules for hosts and statuses follow Envoy's `source/extensions/health_checkers/http/health_checker_impl.cc`.
-pub(super) fn check(of: &HealthCheck, cluster: &Cluster) -> String {
+/// Describes a health check. `own_hosts`: hosts that endpoints set for their checks; they come first. The rules for hosts and statuses follow Envoy's `source/extensions/health_checkers/http/health_checker_impl.cc`.
+pub(super) fn check(of: &HealthCheck, cluster: &Cluster, own_hosts: &BTreeSet<&str>) -> String {
     let every = of.interval.as_ref().map(|interval| format!(" every {}", seconds(interval))).unwrap_or_default();
     let failures = of.unhealthy_threshold.unwrap_or(1);
     let tries = if failures == 1 { "one try".into() } else { format!("{failures} tries") };
+    let own = own_hosts.iter().copied().collect::<Vec<_>>().join(" or ");
     let host = |given: &str| match given {
+        _ if !own.is_empty() => own.clone(),
         "" if cluster.name.is_empty() => "the cluster's name".to_string(),
         "" => format!("{} (the cluster's name)", cluster.name),
         given => given.to_string(),
@@ -42,6 +47,15 @@ pub(super) fn check(of: &HealthCheck, cluster: &Cluster) -> String {
         Some(HealthChecker::CustomHealthCheck(custom)) => format!("{}{every}: unhealthy after {tries}", custom.name),
         None => format!("no checker{every}"),
     }
+}
+
+/// Returns the hosts that endpoints set for their health checks.
+pub(super) fn own_hosts<'e>(endpoints: impl Iterator<Item = &'e LbEndpoint>) -> BTreeSet<&'e str> {
+    let host = |of: &'e LbEndpoint| match of.host_identifier.as_ref()? {
+        HostIdentifier::Endpoint(endpoint) => Some(endpoint.health_check_config.as_ref()?.hostname.as_str()),
+        HostIdentifier::EndpointName(_) => None,
+    };
+    endpoints.filter_map(host).filter(|host| !host.is_empty()).collect()
 }
 
 /// Describes which failures of responses end the use of an endpoint, and for how long.
@@ -82,10 +96,12 @@ mod tests {
         };
         let cluster = Cluster { name: "shop".into(), ..Cluster::default() };
         assert_eq!(
-            check(&of, &cluster),
+            check(&of, &cluster, &BTreeSet::new()),
             "GET /healthz with the host shop (the cluster's name) every 5s: healthy with 200, unhealthy at once with another status, or after 3 \
              tries without a response"
         );
+        let own = check(&of, &cluster, &BTreeSet::from(["shop.example.com"]));
+        assert!(own.starts_with("GET /healthz with the host shop.example.com every 5s"), "{own}");
     }
 
     #[test]
