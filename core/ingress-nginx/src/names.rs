@@ -9,7 +9,7 @@ use super::source::Counted;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::Globals;
-use chancery_kubernetes::references::address_of as assumed_address;
+use chancery_kubernetes::references::{address_of as assumed_address, cluster_name};
 use chancery_text::Str;
 
 /// The addresses of Services, by the hosts of URLs. A host of the cluster without a Service has an empty address.
@@ -21,12 +21,6 @@ pub fn named_services(cluster: &Cluster<'_>, globals: &Globals, counted: &[Count
         hosts.extend(Url::absolute(target).map(|url| Str::new(url.host_name())).ok());
     }
     hosts.into_iter().filter_map(|host| Some((host.clone(), address_of(cluster, &host)?))).collect()
-}
-
-/// The name and namespace in a host of the cluster: `NAME.NAMESPACE.svc`, perhaps with the cluster's domain. `None` for other hosts.
-pub fn cluster_name(host: &str) -> Option<(&str, &str)> {
-    let name = host.strip_suffix(".svc.cluster.local").or_else(|| host.strip_suffix(".svc"))?;
-    name.split_once('.')
 }
 
 /// The address of the Service that a host of the cluster names. `None` for other hosts.

@@ -2,7 +2,6 @@
 
 use super::annotations::PREFIX;
 use super::annotations::forms::Url;
-use super::names::cluster_name;
 use super::options::Options;
 use super::relations::{FIELDS, relations};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -10,7 +9,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::ReferencedObject;
 use chancery_base::resource::{Object, Objects, Origin, ResourceKey};
-use chancery_kubernetes::references::{endpoints, field_references, missing_objects, named, of_kubernetes};
+use chancery_kubernetes::references::{cluster_name, endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
 

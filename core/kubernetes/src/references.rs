@@ -256,6 +256,12 @@ fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[Assume
     [wanted(old, of_old), wanted(slice, of_slice)]
 }
 
+/// The name and namespace in a host of the cluster: `NAME.NAMESPACE.svc`, perhaps with the cluster's domain. `None` for other hosts.
+pub fn cluster_name(host: &str) -> Option<(&str, &str)> {
+    let name = host.strip_suffix(".svc.cluster.local").or_else(|| host.strip_suffix(".svc"))?;
+    name.split_once('.')
+}
+
 /// An address of the reserved network 240.0.0.0/8, always the same for one Service. Comparisons tell Services apart by their addresses, so two
 /// Services must not share one: of 1,000 Services, two do in 3 % of inputs.
 pub fn address_of(service: &ResourceKey) -> String {

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::resource::{Object, Objects};
 use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::references::cluster_name;
 use hashbrown::HashMap;
 
 /// Services by address.
@@ -163,10 +164,8 @@ impl Services {
 /// Returns the Service that a DNS name of the cluster names, as `NAMESPACE/NAME:PORT`: the input may lack its object.
 fn in_cluster(address: &str) -> Option<String> {
     let (host, port) = address.rsplit_once(':')?;
-    let mut labels = host.split('.');
-    let (name, namespace, kind) = (labels.next()?, labels.next()?, labels.next()?);
-    let domain: Vec<&str> = labels.collect();
-    (kind == "svc" && (domain.is_empty() || domain == ["cluster", "local"])).then(|| format!("{namespace}/{name}:{port}"))
+    let (name, namespace) = cluster_name(host)?;
+    Some(format!("{namespace}/{name}:{port}"))
 }
 
 fn namespace_of(object: &Object) -> &str {
