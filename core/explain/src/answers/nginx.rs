@@ -8,7 +8,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use chancery_base::ir::nginx::{Canary, Location, Nginx, Upstream};
+use chancery_base::ir::nginx::{Canary, Location, Nginx, Server, Upstream};
 use chancery_envoy::simulate::Request;
 use chancery_nginx::location::server_name;
 use chancery_nginx::simulate::pattern;
@@ -73,16 +73,22 @@ impl<'r> OpenNginx<'r> {
             (status, None) => {
                 out.ending = AnswerEnding::Answered;
                 out.status = Some(status.into());
-                out.wants_certificate = status == 400 && request.tls && !request.client_certificate;
+                let checks = || self.server(&response).is_some_and(|server| !server.client_certificates.ca_file.is_empty());
+                out.wants_certificate = status == 400 && request.tls && !request.client_certificate && checks();
             }
         }
         out
     }
 
+    /// Returns the server that gets the request.
+    fn server(&self, response: &Response) -> Option<&'r Server> {
+        let name = response.way.iter().find(|step| step.what == "server").map(|step| step.name.as_str())?;
+        self.nginx.servers.get(*self.servers.get(name)?).map(|server| &**server)
+    }
+
     /// Returns the location whose settings apply.
     fn location(&self, response: &Response) -> Option<&'r Location> {
-        let name = response.way.iter().find(|step| step.what == "server").map(|step| step.name.as_str())?;
-        let server = self.nginx.servers.get(*self.servers.get(name)?)?;
+        let server = self.server(response)?;
         let path = response.location_path.as_deref().unwrap_or("/");
         let is_it = |of: &&Location| of.path.value == path && of.ingress_key().as_deref() == response.ingress.as_deref();
         server.locations.iter().find(is_it).or_else(|| server.locations.iter().find(|of| of.path.value == path))
