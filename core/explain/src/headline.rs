@@ -101,7 +101,7 @@ pub fn service_name(story: &Graph, cluster: &str) -> String {
 /// Returns the services of a cluster that divides its requests, each with its share in percent.
 fn split_services(story: &Graph, cluster: &str) -> Option<Vec<(String, u32)>> {
     let of_cluster = |id: &Str| id.rsplit_once("cluster:").is_some_and(|(_, name)| name == cluster);
-    let (_, services) = story.split_clusters.iter().find(|(id, services)| of_cluster(id) && services.len() > 1)?;
+    let (_, services) = story.cluster_services.iter().find(|(id, services)| of_cluster(id) && services.len() > 1)?;
     let name = |id: &Str| story.nodes.iter().find(|node| node.id == *id).map(node_label);
     services.iter().map(|of| Some((name(&of.service)?, of.percent))).collect()
 }
@@ -129,7 +129,7 @@ impl<'s> ServiceNames<'s> {
             let services = split_services(story, cluster)?;
             Some((cluster, services.iter().map(|(name, percent)| format!("{percent}% {name}")).collect::<Vec<_>>().join(", ")))
         };
-        Self { nodes: names, splits: story.split_clusters.iter().filter_map(divided).collect() }
+        Self { nodes: names, splits: story.cluster_services.iter().filter_map(divided).collect() }
     }
 
     /// Returns the name of one cluster, as [`service_name`] does.

@@ -236,7 +236,7 @@ impl Builder<'_> {
             endpoints,
         };
         let entry = (id(cluster), services.into_iter().map(share).collect());
-        self.graph.split_clusters.push(entry);
+        self.graph.cluster_services.push(entry);
     }
 
     /// Returns the id of the first resource among these origins.

@@ -242,9 +242,9 @@ pub struct Graph {
     /// The gateway names that are nginxes.
     #[serde(skip)]
     pub nginxes: Vec<Option<Str>>,
-    /// The services of clusters that divide their requests among several services, by the cluster's id.
+    /// The services of clusters: one, or several that divide the requests. By the cluster's id.
     #[serde(skip)]
-    pub split_clusters: Vec<(Str, Vec<ServiceShare>)>,
+    pub cluster_services: Vec<(Str, Vec<ServiceShare>)>,
 }
 
 /// A service's part of the requests of a cluster.

@@ -89,7 +89,7 @@ struct StoryBuilder<'a> {
     next: Vec<Vec<usize>>,
     /// The services that each resource names.
     services: Vec<Vec<usize>>,
-    /// The services of clusters that divide their requests.
+    /// The services of clusters: one, or several that divide the requests.
     split: HashMap<usize, Vec<Split>>,
     /// The resources that another resource of their kind refers to.
     included: BTreeSet<usize>,
@@ -125,7 +125,7 @@ impl<'a> StoryBuilder<'a> {
         }
         let get = |id: &Str| at.get(id.as_str()).copied();
         let part = |of: &ServiceShare| Some((get(&of.service)?, of.percent, of.endpoints.iter().filter_map(get).collect()));
-        let split = whole.split_clusters.iter().filter_map(|(cluster, services)| Some((get(cluster)?, services.iter().filter_map(part).collect())));
+        let split = whole.cluster_services.iter().filter_map(|(cluster, services)| Some((get(cluster)?, services.iter().filter_map(part).collect())));
         let split = split.collect();
         Self {
             whole,
@@ -465,7 +465,7 @@ impl<'a> StoryBuilder<'a> {
 
     fn finish(self) -> Graph {
         let count = self.whole.nodes.len();
-        let mut out = Graph { split_clusters: self.whole.split_clusters.clone(), ..Graph::default() };
+        let mut out = Graph { cluster_services: self.whole.cluster_services.clone(), ..Graph::default() };
         out.nodes.reserve_exact(self.rules.len() + (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)).count());
         out.edges.reserve_exact(self.lines.len());
         for at in (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)) {
