@@ -8,13 +8,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::simulate::Request;
-use core::net::{IpAddr, Ipv4Addr};
+use chancery_nginx::simulate::message::DEFAULT_CLIENT;
 
 /// A host that no configuration names.
 pub(super) const UNKNOWN_HOST: &str = "elsewhere.invalid";
-
-/// The client of requests whose client does not matter.
-const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
 
 /// How a request differs from the plain request for its host and path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,7 +122,7 @@ impl Base<'_> {
     fn request(&self, method: &str, host: &str, path: &str) -> Option<Request> {
         let scheme = if self.tls { "https" } else { "http" };
         let mut request = Request::new(method, &format!("{scheme}://{host}{path}")).ok()?;
-        request.source = Some(CLIENT);
+        request.source = Some(DEFAULT_CLIENT);
         Some(request)
     }
 
@@ -269,7 +266,7 @@ pub(super) fn request_words(request: &Request) -> String {
     for (name, value) in request.headers.iter() {
         out.push_str(&format!(" {name}: {value}"));
     }
-    if let Some(client) = request.source.filter(|client| *client != CLIENT) {
+    if let Some(client) = request.source.filter(|client| *client != DEFAULT_CLIENT) {
         out.push_str(&format!(" from {client}"));
     }
     if request.client_certificate {

@@ -59,15 +59,18 @@ spec:
 }
 
 fn proxy(route: &str) -> Compilation {
+    proxy_of("shop.example.com", &format!("conditions: [{{prefix: /api}}], services: [{{name: api, port: 8080}}]{route}"))
+}
+
+/// An HTTPProxy with one route.
+fn proxy_of(host: &str, route: &str) -> Compilation {
     compiled(
         CONTOUR,
         &format!(
             "apiVersion: projectcontour.io/v1
 kind: HTTPProxy
 metadata: {{name: api, namespace: shop}}
-spec:
-  virtualhost: {{fqdn: shop.example.com}}
-  routes: [{{conditions: [{{prefix: /api}}], services: [{{name: api, port: 8080}}]{route}}}]
+spec: {{virtualhost: {{fqdn: {host}}}, routes: [{{{route}}}]}}
 "
         ),
     )
@@ -152,16 +155,7 @@ fn regular_expression_without_case_is_reported() {
 
 #[test]
 fn closed_route_is_a_lost_authentication() {
-    let closed = compiled(
-        CONTOUR,
-        "apiVersion: projectcontour.io/v1
-kind: HTTPProxy
-metadata: {name: api, namespace: shop}
-spec:
-  virtualhost: {fqdn: shop.example.com}
-  routes: [{conditions: [{prefix: /api}], directResponsePolicy: {statusCode: 500}}]
-",
-    );
+    let closed = proxy_of("shop.example.com", "conditions: [{prefix: /api}], directResponsePolicy: {statusCode: 500}");
     let found = compared(&ingress("nginx.ingress.kubernetes.io/auth-url: 'http://auth.example.com/check'"), &closed, &[]);
     assert!(!rows(&found, "authentication").is_empty() && rows(&found, "route").is_empty(), "{found:#?}");
     let found = compared(&ingress(""), &closed, &[]);
@@ -270,16 +264,7 @@ fn accepted_change_does_not_count() {
 
 #[test]
 fn missing_host_is_reported_once() {
-    let other = compiled(
-        CONTOUR,
-        "apiVersion: projectcontour.io/v1
-kind: HTTPProxy
-metadata: {name: api, namespace: shop}
-spec:
-  virtualhost: {fqdn: other.example.com}
-  routes: [{services: [{name: api, port: 8080}]}]
-",
-    );
+    let other = proxy_of("other.example.com", "services: [{name: api, port: 8080}]");
     let found = compared(&ingress(""), &other, &[]);
     assert!(!rows(&found, "route").is_empty(), "{found:#?}");
     assert!(rows(&found, "trailing-slash").is_empty(), "{found:#?}");
