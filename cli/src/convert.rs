@@ -21,7 +21,7 @@ use chancery_core::dialect::{self, ambassador, contour, envoy_gateway, ingress, 
 use chancery_core::explain::Positions;
 use chancery_core::explain::migration::MOST_COMBINATIONS;
 use chancery_core::resource::Input;
-use chancery_live::threads::Threads;
+use chancery_workspace::threads::Threads;
 use std::path::Path;
 
 /// Runs it. Writes the objects to standard output. Reports unconverted parts and requests that would be treated differently on standard

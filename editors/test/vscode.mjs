@@ -1,4 +1,5 @@
-// Tests the extension in VS Code for browsers, driven by Chromium: node vscode.mjs EXTENSION.vsix. Writes screenshots.
+// Tests the extension in VS Code for browsers, driven by Chromium: node vscode.mjs EXTENSION.vsix HOST. Writes screenshots. The host is
+// `machine` (with the program), `worker` (on a machine without the program), or `browser` (as on vscode.dev).
 
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -15,6 +16,7 @@ const node = path.join(tools, "node_modules/node/bin/node");
 const code = process.env.CHANCERY_CODE;
 const pictures = process.env.CHANCERY_PICTURES ?? os.tmpdir();
 const extension = path.resolve(process.argv[2]);
+const host = process.argv[3] ?? "machine";
 const PATIENCE = 60_000;
 
 const work = fs.mkdtempSync(path.join(os.tmpdir(), "chancery-code-"));
@@ -33,6 +35,19 @@ function fail(why) {
   throw new Error(why);
 }
 
+/** The frame of the panel that shows the page. */
+async function panelFrame(page) {
+  for (let tries = 0; tries < 60; tries += 1) {
+    for (const frame of page.frames()) {
+      if ((await frame.locator("html[data-query]").count().catch(() => 0)) > 0) {
+        return frame;
+      }
+    }
+    await page.waitForTimeout(500);
+  }
+  return fail("the panel has no page");
+}
+
 async function freePort() {
   const server = net.createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -41,11 +56,26 @@ async function freePort() {
   return port;
 }
 
+/** Takes from the installed extension what its host does not have. */
+function changeHost() {
+  const folder = fs.readdirSync(path.join(work, "extensions")).find((name) => name.startsWith("chancery-dev.")) ?? fail("the extension is not installed");
+  const root = path.join(work, "extensions", folder);
+  if (host !== "machine") {
+    fs.rmSync(path.join(root, "bin"), { recursive: true });
+  }
+  if (host === "browser") {
+    const file = path.join(root, "package.json");
+    const { main: _, ...rest } = JSON.parse(fs.readFileSync(file, "utf8"));
+    fs.writeFileSync(file, JSON.stringify(rest));
+  }
+}
+
 async function main() {
   const installed = spawnSync(node, [entry, ...data, "--install-extension", extension], { encoding: "utf8" });
   if (installed.status !== 0) {
     fail(`the extension cannot be installed: ${installed.stdout}${installed.stderr}`);
   }
+  changeHost();
   const settings = path.join(work, "data/User");
   fs.mkdirSync(settings, { recursive: true });
   const own = { "workbench.startupEditor": "none", "workbench.secondarySideBar.defaultVisibility": "hidden", "chat.disableAIFeatures": true, "editor.codeLens": true, "editor.inlayHints.enabled": "on", "security.workspace.trust.enabled": false, "workbench.colorTheme": "Default Light Modern" };
@@ -58,9 +88,10 @@ async function main() {
   server.stderr.on("data", (text) => (log += text));
   const browser = await chromium.launch({ executablePath: process.env.CHANCERY_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: { width: 1500, height: 950 } });
+  page.on("console", (message) => message.type() === "error" && (log += `${message.text()}\n`));
   page.setDefaultTimeout(PATIENCE);
   const passed = [];
-  const shot = (name) => page.screenshot({ path: path.join(pictures, `${name}.png`) });
+  const shot = (name) => page.screenshot({ path: path.join(pictures, host === "machine" ? `${name}.png` : `${host}-${name}.png`) });
   try {
     for (let tries = 0; !log.includes("HTTP server listening") && tries < 120; tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -69,6 +100,10 @@ async function main() {
     await page.locator('.explorer-folders-view [aria-label^="sample.yaml"]').first().dblclick();
     await page.locator(".view-lines").first().waitFor();
     passed.push("opens");
+    const status = page.locator(".notification-toast", { hasText: "Chancery does not start" });
+    if ((await status.count()) > 0) {
+      fail(await status.first().innerText());
+    }
 
     // Diagnostics, lenses and hints.
     await page.locator(".squiggly-warning, .squiggly-error").first().waitFor();
@@ -141,7 +176,11 @@ async function main() {
     await page.keyboard.press("F1");
     await page.keyboard.type("Chancery: Compare with HEAD");
     await page.keyboard.press("Enter");
-    await page.locator(".tab", { hasText: "Compared with HEAD" }).first().waitFor();
+    if (host === "machine") {
+      await page.locator(".tab", { hasText: "Compared with HEAD" }).first().waitFor();
+    } else {
+      await page.locator(".notification-toast", { hasText: "install the program" }).first().waitFor();
+    }
     await page.waitForTimeout(500);
     await shot("compare");
     passed.push("compare");
@@ -153,20 +192,16 @@ async function main() {
     await page.keyboard.press("Enter");
     const contains = spawnSync("unzip", ["-l", extension], { encoding: "utf8" }).stdout.includes("extension/page/index.html");
     if (contains) {
-      const drawn = () => page.frames().some((frame) => frame.url().includes("embed=graph"));
-      for (let tries = 0; !drawn() && tries < 60; tries += 1) {
-        await page.waitForTimeout(500);
-      }
-      const frame = page.frames().find((one) => one.url().includes("embed=graph")) ?? fail("the panel has no page");
+      const frame = await panelFrame(page);
       await frame.locator("svg, canvas").first().waitFor();
       await page.waitForTimeout(4000);
       passed.push("panel");
     }
     await shot("panel");
-    console.log(`VS Code: ${passed.join(", ")}`);
+    console.log(`VS Code (${host}): ${passed.join(", ")}`);
   } catch (error) {
     await shot("failed");
-    console.log(`VS Code passed: ${passed.join(", ")}`);
+    console.log(`VS Code (${host}) passed: ${passed.join(", ")}`);
     console.log(log.slice(-2000));
     throw error;
   } finally {

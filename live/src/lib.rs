@@ -13,7 +13,6 @@
 //! | [`log`] | the log of the program, on standard error |
 //! | [`address`] | the address at which a server listens |
 //! | [`envoys`] | running Envoys: finds them, reads their state, sends requests, compares their configuration |
-//! | [`files`] | the files of a folder that are read |
 //! | [`sources`] | the sources of inputs: a folder, a stream of watch events, a recording, an API server, a Consul agent |
 //! | [`worker`] | turns changes into builds: drops noise, keeps a spacing, drains, compiles |
 //! | [`xds`] | snapshots, subscriptions, the server, and the resources that a rejection blames |
@@ -43,7 +42,6 @@ pub mod engine;
 pub mod envoys;
 pub mod event;
 pub mod feed;
-pub mod files;
 pub mod findings;
 pub mod host;
 pub mod http;
@@ -59,7 +57,6 @@ pub mod serve;
 pub mod servers;
 pub mod session;
 pub mod sources;
-pub mod threads;
 pub mod watch;
 pub mod worker;
 pub mod xds;

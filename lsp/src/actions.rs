@@ -12,6 +12,7 @@ use chancery_core::explain::{
 };
 use chancery_core::resource::{Object, SourceId};
 use chancery_core::simulate::SavedRequest;
+use chancery_workspace::disk;
 use lsp_types::Range;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -238,7 +239,7 @@ fn add_test(file: &Path, text: &str) -> Value {
         let at = json!({ "line": line, "character": 0 });
         json!({ "textDocument": document, "edits": [{ "range": { "start": at, "end": at }, "newText": text }] })
     };
-    match std::fs::read_to_string(file) {
+    match disk::read_to_string(file) {
         Ok(known) if RequestTests::is_one(&known) => {
             let items = text.strip_prefix("tests:\n").unwrap_or(text);
             // The list of the file may be indented.

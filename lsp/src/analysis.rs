@@ -236,6 +236,7 @@ impl Analysis {
     }
 
     /// Builds what the next hover needs, while the user still types or reads.
+    #[cfg(not(target_family = "wasm"))]
     pub fn prepare(&self) {
         if self.is_large() {
             let _ = self.maps();

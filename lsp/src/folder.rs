@@ -9,8 +9,8 @@ use chancery_core::compile::is_claimed;
 use chancery_core::diagnostic::Level;
 use chancery_core::dialect;
 use chancery_core::resource::{Input, Inputs};
-use chancery_live::files::{Excludes, is_chart, is_read};
-use chancery_workspace::{Contents, FolderFile, Settings, classify, options};
+use chancery_workspace::files::{Excludes, is_chart, is_read};
+use chancery_workspace::{Contents, FolderFile, Settings, classify, disk, options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ impl Folder {
     /// Reads `chancery.toml` and the client's settings again.
     pub fn read_settings(&mut self, client: &ClientSettings) {
         self.problem = None;
-        let file = self.root.ancestors().map(|folder| folder.join(chancery_workspace::settings::FILE)).find(|file| file.is_file());
+        let file = self.root.ancestors().map(|folder| folder.join(chancery_workspace::settings::FILE)).find(|file| disk::is_file(file));
         let read = Settings::find(Some(&file.map_or_else(|| "none".into(), |file| file.display().to_string())));
         self.settings = read.unwrap_or_else(|why| {
             self.problem = Some(why);
@@ -116,7 +116,7 @@ impl Folder {
         let own = Excludes::new(&self.root, &client.exclude);
         let excludes = Excludes::new(&self.settings.folder(), &self.settings.exclude).and_then(|set| Ok(set.and(own?)));
         self.excludes = excludes.unwrap_or_else(|why| {
-            self.problem.get_or_insert(why.0);
+            self.problem.get_or_insert(why);
             Excludes::default()
         });
         self.version += 1;
@@ -144,11 +144,11 @@ impl Folder {
             return false;
         }
         // Other files of the folder may decide whether a new file is read: `.gitignore`, a kustomization, a chart.
-        if !self.files.contains_key(path) && path.exists() {
+        if !self.files.contains_key(path) && disk::is_file(path) {
             self.read_files();
             return true;
         }
-        let Ok(bytes) = std::fs::read(path) else { return self.files.remove(path).is_some_and(|_| self.changed()) };
+        let Ok(bytes) = disk::read(path) else { return self.files.remove(path).is_some_and(|_| self.changed()) };
         match classify(self.name(path), bytes, self.asked()).0 {
             FolderFile::Resources(input, _) => {
                 let is_same = self.files.get(path).is_some_and(|known| known.text == input.text);

@@ -7,6 +7,7 @@ use crate::context::{Answer, Context};
 use chancery_core::explain::RequestTests;
 use chancery_core::explain::try_request;
 use chancery_core::resource::Object;
+use chancery_workspace::disk;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -71,7 +72,7 @@ fn tests(context: &Context, analysis: &Analysis) -> BTreeMap<(String, String), (
     let positions = analysis.positions();
     let mut left = MOST_TESTS;
     let files = context.settings.tests.iter().filter(|pattern| !pattern.contains(['*', '?', '['])).map(|name| context.settings.folder().join(name));
-    for text in files.filter_map(|file| std::fs::read_to_string(file).ok()) {
+    for text in files.filter_map(|file| disk::read_to_string(&file).ok()) {
         let Ok(tests) = RequestTests::read(&text) else { continue };
         for test in tests.tests {
             let Some(more) = left.checked_sub(1) else { return out };

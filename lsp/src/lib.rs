@@ -1,6 +1,6 @@
 //! Serves editors over the language server protocol: converts positions, and calls the functions of the core that the page calls too.
 //!
-//! Writes nothing to disk and uses no network. Does not decide what a gateway does; see `chancery_core`. Does not serve agents; see
+//! Writes nothing to disk and uses no network. Runs on a machine ([`serve_stdio`]) and without one, in a browser ([`Session`]). Does not decide what a gateway does; see `chancery_core`. Does not serve agents; see
 //! `chancery-mcp`.
 
 mod actions;
@@ -20,23 +20,17 @@ mod lenses;
 mod navigation;
 mod own;
 mod requests;
+mod revision;
+#[cfg(not(target_family = "wasm"))]
+mod serve;
 mod server;
+mod session;
 mod structure;
 mod symbols;
 mod text;
 mod uri;
 mod virtual_documents;
 
-pub use server::serve;
-
-use lsp_server::Connection;
-
-/// Serves one client on standard input and output. Returns the exit code.
-///
-/// # Errors
-///
-/// The client does not speak the protocol.
-pub fn serve_stdio() -> Result<u8, String> {
-    let (connection, _threads) = Connection::stdio();
-    serve(&connection)
-}
+#[cfg(not(target_family = "wasm"))]
+pub use serve::{serve, serve_stdio};
+pub use session::{FILES, Session};

@@ -4,6 +4,7 @@
 
 use crate::analysis::Analysis;
 use crate::context::{Answer, Context, Refused, parameters};
+use crate::revision;
 use crate::uri::{path_of, uri_of};
 use chancery_core::check::check;
 use chancery_core::compare::compare_inputs;
@@ -11,19 +12,13 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
 use chancery_core::explain::{Focus, explain_line, graph as graph_of, sample_for_object, try_request};
-use chancery_core::resource::{Inputs, Object, ObjectId};
+use chancery_core::resource::{Object, ObjectId};
 use chancery_core::simulate::WrittenRequest;
 use chancery_core::text::{to_json, to_yaml};
-use chancery_live::files::Excludes;
-use chancery_live::threads::Threads;
-use chancery_workspace::Contents;
-use chancery_workspace::git::Checkout;
+use chancery_workspace::threads::Threads;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::Path;
 
-/// At most this many bytes of a revision are read.
-const MAX_REVISION: u64 = 256 << 20;
 /// Larger graphs are folded.
 const MOST_NODES: usize = 2_000;
 
@@ -181,26 +176,13 @@ pub fn diff(context: &Context, params: Value) -> Answer {
     let asked: DiffParams = parameters(params)?;
     let analysis = analysis(context)?;
     let revision = asked.revision.unwrap_or_else(|| "HEAD".into());
-    let before = revision_inputs(context, analysis, &revision)?;
+    let before = revision::inputs(context, analysis, &revision)?;
     let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory().without_statuses();
     let mut old = compiler.compile(&before, &analysis.options);
     check(&mut old, &Policy::default(), &mut compiler.emitted, &Threads);
     let changes = compare_inputs((&old, &mut compiler.emitted), (&analysis.compilation, &mut analysis.emitted()));
     let text = old.redactor().scrub(&json!({ "revision": revision, "changes": changes }).to_string()).into_owned();
     redacted(analysis, &serde_json::from_str(&text).unwrap_or_default())
-}
-
-/// The files of a revision in the folder of an analysis.
-fn revision_inputs(context: &Context, analysis: &Analysis, revision: &str) -> Result<Inputs, Refused> {
-    if revision.starts_with('-') {
-        return Err(format!("`{revision}` is not a revision").into());
-    }
-    let checkout = Checkout::seen_from(&analysis.root, revision, "./")?;
-    let root = checkout.path();
-    let excludes = Excludes::new(&root, &context.settings.exclude).map_err(|failure| failure.0)?;
-    let name = |path: &Path| path.strip_prefix(&root).unwrap_or(path).display().to_string();
-    let contents = Contents::read(&root, &excludes, None, MAX_REVISION, &name, &|_| true)?;
-    Ok(Inputs { inputs: contents.files.into_iter().map(|(_, input)| input).collect(), ..Inputs::default() })
 }
 
 /// Returns the inputs of the folder, for the page: `{uri}` gives `{files: [{name, uri, text}], dialects}`. Secrets are masked.

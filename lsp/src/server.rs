@@ -1,11 +1,11 @@
-//! Runs the main loop: reads the client's messages in order, keeps documents and folders, and hands requests to threads.
+//! Handles the client's messages in order, keeps documents and folders, and hands out compiles and requests.
 //!
 //! A request waits until its folder is compiled as the client sees it. It is cancelled when the client asks, and refused when its document changes
-//! before the answer. Does not answer requests itself; see `requests`.
+//! before the answer. Does not answer requests itself; see `requests`. Does not compile or answer what it hands out; see `serve` and `session`.
 
 use crate::analysis::Analysis;
 use crate::client::{Client, ClientSettings};
-use crate::compiling::{self, Done, Job};
+use crate::compiling::{Done, Job};
 use crate::context::Context;
 use crate::diagnostics::Published;
 use crate::documents::Documents;
@@ -13,23 +13,20 @@ use crate::folder::Folder;
 use crate::requests;
 use crate::uri::path_of;
 use chancery_workspace::Settings;
-use crossbeam_channel::{Receiver, Sender, select, unbounded};
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::TextDocumentContentChangeEvent;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 
-/// The threads that answer requests.
-const THREADS: usize = 2;
 /// The id of the server's request for settings.
 const SETTINGS: &str = "chancery/settings";
 
 /// An answer from a thread.
-type Answered = (RequestId, Response);
+pub type Answered = (RequestId, Response);
 /// A request with everything that it reads.
-type Task = Box<dyn FnOnce() -> Answered + Send>;
+pub type Task = Box<dyn FnOnce() -> Answered + Send>;
 
 /// A request that is not answered yet.
 struct Pending {
@@ -52,54 +49,50 @@ pub struct Server {
     published: Published,
     jobs: Sender<Job>,
     tasks: Sender<Task>,
-    is_shut_down: bool,
+    pub is_shut_down: bool,
     /// Numbers the server's own requests.
     asked: i32,
 }
 
-/// Serves one client until it exits. Returns the exit code.
-///
-/// # Errors
-///
-/// The client does not speak the protocol.
-pub fn serve(connection: &Connection) -> Result<u8, String> {
-    let (id, params) = connection.initialize_start().map_err(|error| error.to_string())?;
-    let client = Arc::new(Client::new(&params));
-    let answer = json!({
-        "capabilities": requests::capabilities(&client),
-        "serverInfo": { "name": "chancery", "version": env!("CARGO_PKG_VERSION") },
-    });
-    connection.initialize_finish(id, answer).map_err(|error| error.to_string())?;
-    let (jobs, jobs_of_compiler) = unbounded();
-    let (done_by_compiler, done) = unbounded();
-    let (tasks, tasks_of_threads) = unbounded::<Task>();
-    let (answer_of_thread, answers) = unbounded();
-    let (compiled, compiled_before) = unbounded();
-    thread::spawn(move || compiling::run(&jobs_of_compiler, &done_by_compiler, &compiled));
-    thread::spawn(move || compiling::prepare(&compiled_before));
-    for _ in 0..THREADS {
-        let (tasks, answer) = (tasks_of_threads.clone(), answer_of_thread.clone());
-        thread::spawn(move || tasks.iter().for_each(|task| drop(answer.send(task()))));
-    }
-    let mut server = Server {
-        client,
-        sender: connection.sender.clone(),
-        documents: Arc::default(),
-        folders: Vec::new(),
-        analyses: Vec::new(),
-        pending: Vec::new(),
-        published: Published::default(),
-        jobs,
-        tasks,
-        is_shut_down: false,
-        asked: 0,
-    };
-    server.start(&params);
-    server.run(&connection.receiver, &done, &answers)
+/// The work that a server hands out: compiles, and requests.
+pub struct Work {
+    pub jobs: Receiver<Job>,
+    pub tasks: Receiver<Task>,
 }
 
 impl Server {
-    fn start(&mut self, params: &Value) {
+    /// Creates a server for a client that sent these parameters of `initialize`, and the work that it will hand out.
+    #[must_use]
+    pub fn new(params: &Value, sender: Sender<Message>) -> (Self, Work) {
+        let (jobs, jobs_of_compiler) = unbounded();
+        let (tasks, tasks_of_threads) = unbounded();
+        let server = Self {
+            client: Arc::new(Client::new(params)),
+            sender,
+            documents: Arc::default(),
+            folders: Vec::new(),
+            analyses: Vec::new(),
+            pending: Vec::new(),
+            published: Published::default(),
+            jobs,
+            tasks,
+            is_shut_down: false,
+            asked: 0,
+        };
+        (server, Work { jobs: jobs_of_compiler, tasks: tasks_of_threads })
+    }
+
+    /// The answer to `initialize`.
+    #[must_use]
+    pub fn about(&self) -> Value {
+        json!({
+            "capabilities": requests::capabilities(&self.client),
+            "serverInfo": { "name": "chancery", "version": env!("CARGO_PKG_VERSION") },
+        })
+    }
+
+    /// Reads the client's folders and settings.
+    pub fn start(&mut self, params: &Value) {
         let folders = params["workspaceFolders"].as_array().cloned().unwrap_or_default();
         let mut roots: Vec<PathBuf> = folders.iter().filter_map(|folder| path_of(folder["uri"].as_str()?)).collect();
         if roots.is_empty() {
@@ -143,41 +136,8 @@ impl Server {
         }
     }
 
-    /// Handles messages, compiles and answers until the client exits.
-    fn run(&mut self, messages: &Receiver<Message>, done: &Receiver<Done>, answers: &Receiver<Answered>) -> Result<u8, String> {
-        loop {
-            select! {
-                recv(messages) -> message => {
-                    // A client that is gone needs no answer.
-                    let Ok(message) = message else { return Ok(u8::from(!self.is_shut_down)) };
-                    if let Some(code) = self.message(message) {
-                        return Ok(code);
-                    }
-                    // Everything that already arrived comes before the next compile: a cancellation, or the next key press.
-                    for message in messages.try_iter() {
-                        if let Some(code) = self.message(message) {
-                            return Ok(code);
-                        }
-                    }
-                    self.compile();
-                    self.start_requests();
-                }
-                recv(done) -> done => {
-                    if let Ok(done) = done {
-                        self.compiled(done);
-                    }
-                }
-                recv(answers) -> answer => {
-                    if let Ok((id, response)) = answer {
-                        self.answered(&id, response);
-                    }
-                }
-            }
-        }
-    }
-
     /// Handles a message. Returns the exit code if the client exits.
-    fn message(&mut self, message: Message) -> Option<u8> {
+    pub fn message(&mut self, message: Message) -> Option<u8> {
         match message {
             Message::Request(request) => self.request(request),
             Message::Notification(notification) if notification.method == "exit" => return Some(u8::from(!self.is_shut_down)),
@@ -333,7 +293,18 @@ impl Server {
         }
     }
 
-    fn file_changed(&mut self, path: &Path) {
+    /// Reads all folders again.
+    #[cfg(target_family = "wasm")]
+    pub fn files_changed(&mut self) {
+        let client = self.client.clone();
+        for folder in self.folders.iter_mut().flatten() {
+            folder.read_settings(&client.settings);
+            folder.read_files();
+        }
+    }
+
+    /// Reads a file again.
+    pub fn file_changed(&mut self, path: &Path) {
         let is_settings = path.file_name().is_some_and(|name| name == chancery_workspace::settings::FILE);
         let is_list = path.file_name().is_some_and(|name| name == ".gitignore");
         let client = self.client.clone();
@@ -365,7 +336,7 @@ impl Server {
     }
 
     /// Hands changed folders to the compiler.
-    fn compile(&mut self) {
+    pub fn compile(&mut self) {
         for (at, folder) in self.folders.iter_mut().enumerate() {
             let (Some(folder), Some((_, handed))) = (folder.as_mut(), self.analyses.get_mut(at)) else { continue };
             if *handed == folder.version {
@@ -378,7 +349,7 @@ impl Server {
         }
     }
 
-    fn compiled(&mut self, done: Done) {
+    pub fn compiled(&mut self, done: Done) {
         let is_removed = self.folders.get(done.folder).is_none_or(Option::is_none);
         let Some((analysis, _)) = self.analyses.get_mut(done.folder).filter(|_| !is_removed) else { return };
         *analysis = Some(done.analysis.clone());
@@ -413,7 +384,7 @@ impl Server {
     }
 
     /// Hands requests to threads once their folders are compiled.
-    fn start_requests(&mut self) {
+    pub fn start_requests(&mut self) {
         for at in 0..self.pending.len() {
             let Some(pending) = self.pending.get(at).filter(|pending| !pending.is_started) else { continue };
             // Completion reads the text itself, and only names of the last compile.
@@ -457,7 +428,7 @@ impl Server {
     }
 
     /// Sends an answer, unless the request was cancelled or its document changed.
-    fn answered(&mut self, id: &RequestId, response: Response) {
+    pub fn answered(&mut self, id: &RequestId, response: Response) {
         if let Some(at) = self.pending.iter().position(|pending| pending.request.id == *id) {
             self.pending.remove(at);
             self.send(response.into());

@@ -8,10 +8,10 @@ use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
 use chancery_core::resource::Inputs;
-use chancery_live::files::Excludes;
-use chancery_live::threads::Threads;
+use chancery_workspace::files::Excludes;
 use chancery_workspace::git::Checkout;
 use chancery_workspace::settings::FILE;
+use chancery_workspace::threads::Threads;
 use chancery_workspace::{Contents, FolderFile, Settings, classify, options};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -126,7 +126,7 @@ impl Folders {
     }
 
     fn folder(&self, path: &Path, root: &Path, settings: &Settings, notes: &mut Vec<String>) -> Result<Inputs, String> {
-        let excludes = Excludes::new(&settings.folder(), &settings.exclude).map_err(|failure| failure.0)?;
+        let excludes = Excludes::new(&settings.folder(), &settings.exclude)?;
         let name = |file: &Path| shown(file, root);
         let contents = Contents::read(path, &excludes, None, MAX_INPUT, &name, &|file| self.is_inside(file))?;
         notes.extend(contents.problems.iter().map(|(file, why)| format!("`{}` was not read: {why}", shown(file, root))));
@@ -156,7 +156,7 @@ impl Folders {
                 _ => Vec::new(),
             }
         } else {
-            let excludes = Excludes::new(&top, &now.settings.exclude).map_err(|failure| failure.0)?;
+            let excludes = Excludes::new(&top, &now.settings.exclude)?;
             let is_inside =
                 |file: &Path| file.canonicalize().is_ok_and(|real| checkout.folder().canonicalize().is_ok_and(|folder| real.starts_with(folder)));
             let contents = Contents::read(&path, &excludes, None, MAX_INPUT, &name, &is_inside)?;

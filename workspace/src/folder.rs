@@ -1,12 +1,12 @@
-//! Reads the files of a folder that a dialect reads. Does not choose or watch files; see `chancery_live::files`.
+//! Reads the files of a folder that a dialect reads. Does not choose files; see `files`.
 
-use crate::reason;
+use crate::files::{self, Excludes};
+use crate::{disk, reason};
 use chancery_core::compilation::Dialect;
 use chancery_core::compile::is_claimed;
 use chancery_core::dialect;
 use chancery_core::explain::Snapshot;
 use chancery_core::resource::Input;
-use chancery_live::files::{self, Excludes};
 use std::path::{Path, PathBuf};
 
 /// What a file of a folder contains.
@@ -62,16 +62,16 @@ impl Contents {
         name: &dyn Fn(&Path) -> String,
         may_read: &dyn Fn(&Path) -> bool,
     ) -> Result<Self, String> {
-        let found = files::walk(folder, excludes).map_err(|failure| failure.0)?;
+        let found = files::walk(folder, excludes)?;
         let mut out = Self { charts: found.charts, problems: found.problems, ..Self::default() };
         let mut left = max;
         for path in found.files.into_iter().filter(|path| may_read(path)) {
-            let len = std::fs::metadata(&path).map_or(0, |about| about.len());
+            let len = disk::size(&path);
             if len > left {
                 out.problems.push((path, "all files together are too large".into()));
                 continue;
             }
-            match std::fs::read(&path) {
+            match disk::read(&path) {
                 Ok(bytes) => match classify(name(&path), bytes, asked) {
                     (FolderFile::Resources(input, _), _) => {
                         left = left.saturating_sub(len);

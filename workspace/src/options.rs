@@ -1,7 +1,7 @@
 //! Applies the options of `chancery.toml` to a compile. Does not read the file; see `settings`.
 
-use crate::reason;
 use crate::settings::Settings;
+use crate::{disk, reason};
 use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options};
 use chancery_core::dialect;
 use std::path::Path;
@@ -65,7 +65,7 @@ pub fn of_settings(settings: &Settings) -> Applied {
 pub fn set(options: &mut Options, spec: &OptionSpec, values: &[String], folder: &Path) -> Result<(), String> {
     let read = |path: &str| {
         let path = folder.join(path);
-        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {}", path.display(), reason(&error)))
+        disk::read_to_string(&path).map_err(|error| format!("cannot read {}: {}", path.display(), reason(&error)))
     };
     for value in values {
         let value = match (spec.kind, value.split_once('=')) {

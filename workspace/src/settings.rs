@@ -4,7 +4,7 @@
 //!
 //! Does not interpret options; see `options`.
 
-use crate::reason;
+use crate::{disk, reason};
 use chancery_core::diagnostic::Level;
 use chancery_core::dialect;
 use chancery_core::resource::nearest;
@@ -73,7 +73,7 @@ impl Settings {
 
     fn read(file: PathBuf) -> Result<Self, String> {
         let name = file.display().to_string();
-        let text = std::fs::read_to_string(&file).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
+        let text = disk::read_to_string(&file).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
         let written: Written = toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             format!("{name}:{line}: {}", error.message().lines().next().unwrap_or_default())

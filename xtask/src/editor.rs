@@ -41,12 +41,18 @@ pub fn bundle() -> Result<(), String> {
     setup::node()?;
     let npm = |arguments: &[&str]| call(program("npm").args(arguments).current_dir(folder()));
     npm(&["ci", "--no-audit", "--no-fund"])?;
-    npm(&["run", "build"])
+    ["check", "build:machine", "build:browser"].iter().try_for_each(|script| npm(&["run", script]))
 }
 
 /// Builds the extension into `target/editor`, and returns its path.
 pub fn build(quick: bool) -> Result<PathBuf, String> {
     bundle()?;
+    let inside = folder().join("server");
+    empty(&inside)?;
+    for file in page::language_server(if quick { page::Purpose::Test } else { page::Purpose::Publish })? {
+        copy(&file, &inside.join(file.file_name().unwrap_or_default()))?;
+    }
+    call(program("npm").args(["run", "build:worker"]).current_dir(folder()))?;
     let profile = if quick { "debug" } else { "release" };
     let mut build = cargo();
     build.args(["build", "--package", "chancery"]);
@@ -93,10 +99,13 @@ pub fn test() -> Result<Vec<&'static str>, String> {
         missing.push("VS Code");
         return Ok(missing);
     };
-    let mut command = program("node");
-    command.arg(root().join("editors/test/vscode.mjs")).arg(&extension);
-    command.env("CHANCERY_CODE", code).env("CHANCERY_CHROMIUM", browser).env("CHANCERY_EDITOR_TOOLS", folder_of_tools());
-    call(command.env("CHANCERY_PICTURES", target().join("editor")))?;
+    // With the program, without it, and in a browser.
+    for host in ["machine", "worker", "browser"] {
+        let mut command = program("node");
+        command.arg(root().join("editors/test/vscode.mjs")).arg(&extension).arg(host);
+        command.env("CHANCERY_CODE", &code).env("CHANCERY_CHROMIUM", &browser).env("CHANCERY_EDITOR_TOOLS", folder_of_tools());
+        call(command.env("CHANCERY_PICTURES", target().join("editor")))?;
+    }
     Ok(missing)
 }
 

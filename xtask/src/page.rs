@@ -158,13 +158,33 @@ fn build_command(purpose: Purpose) -> Command {
 /// The command that compiles everything for WebAssembly that tests run: the programs of `web/`, and the core for [`parity`].
 pub fn programs_of_tests() -> Command {
     let mut build = build_command(Purpose::Test);
-    build.args(["--package", "chancery-parity", "--quiet", "--lib", "--bins", "--features", "chancery-web/page"]);
+    build.args(["--package", "chancery-parity", "--quiet", "--lib", "--bins", "--features", "chancery-web/page,chancery-web/language-server"]);
     build
 }
 
 /// The core as WebAssembly, for the tests that compare its answers with the native core's.
 pub fn parity() -> PathBuf {
     target().join(TARGET).join(Purpose::Test.profile()).join("chancery_parity.wasm")
+}
+
+/// Builds the language server of editors without the command line. Returns its JavaScript and its program.
+///
+/// # Errors
+///
+/// A step of the build failed.
+pub fn language_server(purpose: Purpose) -> Result<[PathBuf; 2], String> {
+    const NAME: &str = "chancery-language-server";
+    setup::wasm_target()?;
+    build_bindgen()?;
+    call(build_command(purpose).args(["--bin", NAME, "--features", "language-server"]))?;
+    let folder = target().join("page").join(purpose.profile());
+    bind(NAME, purpose, &folder)?;
+    let built = [folder.join(format!("{NAME}.js")), folder.join(wasm(NAME))];
+    if purpose == Purpose::Publish {
+        setup::editor()?;
+        optimise_program(&built[1])?;
+    }
+    Ok(built)
 }
 
 /// Writes a program with its JavaScript into a folder.

@@ -5,7 +5,7 @@
 use crate::Unusable;
 use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options, for_interactive_use};
 use chancery_core::dialect;
-use chancery_live::files::Excludes;
+use chancery_workspace::files::Excludes;
 use chancery_workspace::options::{apply, set, specs};
 use chancery_workspace::settings::Settings;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -51,8 +51,8 @@ impl Deployment {
     /// Returns the excluded files.
     pub fn excludes(&self) -> Result<Excludes, Unusable> {
         let settings = self.settings.clone()?;
-        let typed = Excludes::new(Path::new(""), &self.exclude).map_err(|failure| failure.0)?;
-        let set = Excludes::new(&settings.folder(), &settings.exclude).map_err(|failure| failure.0)?;
+        let typed = Excludes::new(Path::new(""), &self.exclude)?;
+        let set = Excludes::new(&settings.folder(), &settings.exclude)?;
         Ok(typed.and(set))
     }
 }

@@ -10,7 +10,7 @@ use chancery_core::compare::{
     compare_nginxes, compare_settings, compare_written, nginx_requests, parts_of_others, requests,
 };
 use chancery_core::explain::Positions;
-use chancery_live::threads::Threads;
+use chancery_workspace::threads::Threads;
 use std::collections::BTreeSet;
 use std::thread;
 

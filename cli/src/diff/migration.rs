@@ -13,7 +13,7 @@ use chancery_core::dialect;
 use chancery_core::explain::answers::Respondents;
 use chancery_core::explain::migration::{AcceptedChange, MOST_COMBINATIONS, MigrationDiff, compare_migration, surroundings};
 use chancery_core::resource::Input;
-use chancery_live::threads::Threads;
+use chancery_workspace::threads::Threads;
 use std::path::{Path, PathBuf};
 
 /// One side as the user names it.

@@ -2,7 +2,7 @@
 //!
 //! A file that the user names is always read. Files of a folder that no dialect reads are skipped.
 //!
-//! Does not choose the files of a folder; see `chancery_live::files`. Does not run other programs; see `render`.
+//! Does not choose the files of a folder; see `chancery_workspace::files`. Does not run other programs; see `render`.
 
 use super::render;
 use crate::Unusable;
@@ -12,7 +12,7 @@ use crate::style::{count, some};
 use chancery_core::compilation::Dialect;
 use chancery_core::dialect;
 use chancery_core::resource::{Input, Inputs};
-use chancery_live::files::{self, Excludes, Kustomization};
+use chancery_workspace::files::{self, Excludes, Kustomization};
 use chancery_workspace::{FolderFile, classify, settings};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
@@ -124,7 +124,7 @@ impl Reader {
     }
 
     fn folder(&mut self, folder: &Path) -> Result<(), Unusable> {
-        let found = files::walk(folder, &self.excludes).map_err(|failure| failure.0)?;
+        let found = files::walk(folder, &self.excludes)?;
         let (before, noted, is_first) = (self.inputs.inputs.len(), self.passed_over.len(), self.seen.is_empty());
         let settings = folder.join(settings::FILE);
         if self.below.is_none() && settings.is_file() && settings.canonicalize().ok() != self.settings {

@@ -2,11 +2,11 @@
 //!
 //! helm's output names the template of each document. These names become file names, so that findings show the template.
 //!
-//! Does not search for these folders; see `chancery_live::files`.
+//! Does not search for these folders; see `chancery_workspace::files`.
 
 use crate::Unusable;
 use crate::output::reason;
-use chancery_live::files::Kustomization;
+use chancery_workspace::files::Kustomization;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,10 +1,10 @@
 // Carries out the commands: asks the server, and shows its answers. Does not compute answers.
 
-import { spawn, type ChildProcess } from "node:child_process";
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { BaseLanguageClient } from "vscode-languageclient";
+import type { Host } from "./host";
 import type { Panel } from "./panel";
-import { findProgram } from "./program";
+import { toEditor, toServer } from "./uris";
 import { showText } from "./virtual";
 
 /** The place that a lens names. */
@@ -54,13 +54,13 @@ interface Differences {
   };
 }
 
-/** The place of a lens, or of the cursor. */
+/** The place of a lens, or of the cursor, as the server names it. */
 function here(place?: LensPlace): { uri: string; line: number; object?: number } | undefined {
   if (place !== undefined) {
     return place;
   }
   const editor = vscode.window.activeTextEditor;
-  return editor && { uri: editor.document.uri.toString(), line: editor.selection.active.line };
+  return editor && { uri: toServer(editor.document.uri), line: editor.selection.active.line };
 }
 
 /** Reports the reason if a command fails. */
@@ -74,24 +74,24 @@ function reporting<A extends unknown[]>(command: (...args: A) => Promise<void>):
   };
 }
 
-export function register(context: vscode.ExtensionContext, client: () => LanguageClient, panel: Panel): void {
+export function register(context: vscode.ExtensionContext, host: Host, client: () => BaseLanguageClient, panel: Panel): void {
   const commands: Record<string, (...args: never[]) => Promise<void>> = {
     "chancery.tryRequest": reporting((place?: LensPlace) => tryRequest(client(), place)),
     "chancery.showProduced": reporting((place?: LensPlace) => showProduced(client(), place)),
     "chancery.compareWithHead": reporting(() => compare(client())),
     "chancery.openPanel": reporting(() => panel.open()),
     "chancery.openDocument": reporting(async (uri: string) => {
-      const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+      const document = await vscode.workspace.openTextDocument(toEditor(uri));
       await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
     }),
-    "chancery.startPlayground": reporting(() => startPlayground(context)),
+    "chancery.startPlayground": reporting(() => host.startPlayground(context)),
   };
   for (const [name, command] of Object.entries(commands)) {
     context.subscriptions.push(vscode.commands.registerCommand(name, command));
   }
 }
 
-async function tryRequest(client: LanguageClient, place?: LensPlace): Promise<void> {
+async function tryRequest(client: BaseLanguageClient, place?: LensPlace): Promise<void> {
   const at = here(place);
   if (at === undefined) {
     return;
@@ -133,7 +133,7 @@ async function showTrials(routed: Routed, uri: string): Promise<void> {
   const title = `${routed.request.method} ${routed.request.url}`;
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder: "Choose a line to open it" });
   if (chosen?.line !== undefined) {
-    const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri))?.uri ?? vscode.Uri.joinPath(vscode.Uri.parse(uri), "..");
+    const folder = vscode.workspace.getWorkspaceFolder(toEditor(uri))?.uri ?? vscode.Uri.joinPath(toEditor(uri), "..");
     const target = vscode.Uri.joinPath(folder, chosen.line.file);
     const line = new vscode.Position(chosen.line.line - 1, 0);
     await vscode.window.showTextDocument(target, { selection: new vscode.Range(line, line) });
@@ -145,7 +145,7 @@ interface Place {
   range: { start: { line: number; character: number } };
 }
 
-async function showProduced(client: LanguageClient, place?: LensPlace): Promise<void> {
+async function showProduced(client: BaseLanguageClient, place?: LensPlace): Promise<void> {
   const at = here(place);
   if (at === undefined) {
     return;
@@ -156,19 +156,19 @@ async function showProduced(client: LanguageClient, place?: LensPlace): Promise<
     await vscode.window.showInformationMessage("This line produces nothing in the configuration.");
     return;
   }
-  const label = (one: Place): string => decodeURIComponent(vscode.Uri.parse(one.uri).path.slice(1));
+  const label = (one: Place): string => decodeURIComponent(toEditor(one.uri).path.slice(1));
   const items = places.map((one) => ({ label: label(one), description: `line ${one.range.start.line + 1}`, one }));
   const chosen = items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title: "What this line produces" });
   if (chosen !== undefined) {
     const line = new vscode.Position(chosen.one.range.start.line, 0);
-    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(chosen.one.uri));
+    const document = await vscode.workspace.openTextDocument(toEditor(chosen.one.uri));
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, selection: new vscode.Range(line, line) });
   }
 }
 
-async function compare(client: LanguageClient): Promise<void> {
+async function compare(client: BaseLanguageClient): Promise<void> {
   const at = here();
-  const uri = at?.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri.toString();
+  const uri = at?.uri ?? vscode.workspace.workspaceFolders?.map((folder) => toServer(folder.uri))[0];
   if (uri === undefined) {
     return;
   }
@@ -199,29 +199,4 @@ function written(found: Differences): string {
     out.push(...gateway.parts.flatMap(change), "", ...gateway.limits, "");
   }
   return out.join("\n");
-}
-
-let playground: ChildProcess | undefined;
-
-/** Starts `chancery play`, and opens the address that it prints. */
-async function startPlayground(context: vscode.ExtensionContext): Promise<void> {
-  playground?.kill();
-  const child = spawn(findProgram(context), ["play"], { stdio: ["ignore", "pipe", "pipe"] });
-  playground = child;
-  context.subscriptions.push({ dispose: () => child.kill() });
-  const address = await new Promise<string>((resolve, reject) => {
-    let seen = "";
-    const read = (data: Buffer): void => {
-      seen += data.toString();
-      const found = /https?:\/\/[^\s]+/.exec(seen);
-      if (found !== null) {
-        resolve(found[0]);
-      }
-    };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
-    child.on("error", reject);
-    child.on("exit", () => reject(new Error(seen.trim() || "the playground does not start")));
-  });
-  await vscode.env.openExternal(vscode.Uri.parse(address));
 }

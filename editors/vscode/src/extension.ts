@@ -1,82 +1,61 @@
-// Starts the language server and registers the commands. Does not interpret YAML; the server does.
+// The extension on a machine: the language server is the program `chancery`. Without that program it runs as WebAssembly in a worker.
 
+import { spawn, type ChildProcess } from "node:child_process";
+import * as path from "node:path";
+import { Worker } from "node:worker_threads";
 import * as vscode from "vscode";
 import { LanguageClient, TransportKind } from "vscode-languageclient/node";
-import { register } from "./commands";
-import { Panel } from "./panel";
+import { PortMessageReader, PortMessageWriter } from "vscode-jsonrpc/node";
+import { activateOn } from "./activation";
+import type { Host } from "./host";
 import { findProgram } from "./program";
-import { SCHEME, VirtualDocuments } from "./virtual";
 
-let client: LanguageClient | undefined;
+export { deactivate } from "./activation";
 
-/** The settings that the server reads. */
-function settings(): Record<string, unknown> {
-  const all = vscode.workspace.getConfiguration("chancery");
-  const others = vscode.extensions.getExtension("redhat.vscode-yaml") !== undefined;
-  const yaml = all.get<string>("yamlErrors", "auto");
-  return {
-    dialect: all.get("dialect"),
-    options: all.get("options"),
-    exclude: all.get("exclude"),
-    severities: all.get("severities"),
-    inlayHints: all.get("inlayHints"),
-    codeLens: all.get("codeLens"),
-    yamlErrors: yaml === "always" || (yaml === "auto" && !others),
-  };
+let playground: ChildProcess | undefined;
+
+const host: Host = {
+  async server(context, options) {
+    const command = findProgram(context);
+    if (command !== undefined) {
+      return { client: new LanguageClient("chancery", "Chancery", { command, args: ["lsp"], transport: TransportKind.stdio }, options) };
+    }
+    const program = await vscode.workspace.fs.readFile(vscode.Uri.joinPath(context.extensionUri, "server/chancery-language-server_bg.wasm"));
+    const worker = new Worker(path.join(context.extensionPath, "dist/worker.js"));
+    worker.postMessage(program);
+    const transports = async () => ({ reader: new PortMessageReader(worker), writer: new PortMessageWriter(worker) });
+    return { client: new LanguageClient("chancery", "Chancery", transports, options), worker };
+  },
+  startPlayground,
+};
+
+export function activate(context: vscode.ExtensionContext): Promise<void> {
+  return activateOn(host, context);
 }
 
-async function start(context: vscode.ExtensionContext): Promise<void> {
+/** Starts `chancery play`, and opens the address that it prints. */
+async function startPlayground(context: vscode.ExtensionContext): Promise<void> {
   const command = findProgram(context);
-  const channel = vscode.window.createOutputChannel("Chancery", { log: true });
-  context.subscriptions.push(channel);
-  const started = new LanguageClient(
-    "chancery",
-    "Chancery",
-    { command, args: ["lsp"], transport: TransportKind.stdio },
-    {
-      documentSelector: ["yaml", "json", "hcl", "helm"].map((language) => ({ scheme: "file", language })),
-      initializationOptions: { commands: true, settings: settings() },
-      outputChannel: channel,
-      middleware: {
-        workspace: {
-          // `auto` is decided here, because only the client knows the other extensions.
-          configuration: (params) => params.items.map((item) => (item.section === "chancery" ? settings() : null)),
-        },
-      },
-    },
-  );
-  try {
-    await started.start();
-    client = started;
-  } catch (error) {
-    const choice = await vscode.window.showErrorMessage(`Chancery does not start: ${String(error)}`, "Open Settings");
-    if (choice !== undefined) {
-      await vscode.commands.executeCommand("workbench.action.openSettings", "chancery.path");
-    }
+  if (command === undefined) {
+    throw new Error("The playground needs the program `chancery`. The panel shows the same page.");
   }
-}
-
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  const running = (): LanguageClient => {
-    if (client === undefined) {
-      throw new Error("The language server does not run. Set `chancery.path`, then run `Chancery: Restart the Language Server`.");
-    }
-    return client;
-  };
-  const documents = new VirtualDocuments(running);
-  const panel = new Panel(context, running);
-  context.subscriptions.push(vscode.workspace.registerTextDocumentContentProvider(SCHEME, documents), panel);
-  register(context, running, panel);
-  context.subscriptions.push(
-    vscode.commands.registerCommand("chancery.restart", async () => {
-      await client?.stop();
-      client = undefined;
-      await start(context);
-    }),
-  );
-  await start(context);
-}
-
-export async function deactivate(): Promise<void> {
-  await client?.stop();
+  playground?.kill();
+  const child = spawn(command, ["play"], { stdio: ["ignore", "pipe", "pipe"] });
+  playground = child;
+  context.subscriptions.push({ dispose: () => child.kill() });
+  const address = await new Promise<string>((resolve, reject) => {
+    let seen = "";
+    const read = (data: Buffer): void => {
+      seen += data.toString();
+      const found = /https?:\/\/[^\s]+/.exec(seen);
+      if (found !== null) {
+        resolve(found[0]);
+      }
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("error", reject);
+    child.on("exit", () => reject(new Error(seen.trim() || "the playground does not start")));
+  });
+  await vscode.env.openExternal(vscode.Uri.parse(address));
 }

@@ -1,13 +1,13 @@
 // Shows the server's virtual documents: parts of the gateway's configuration, converted objects. Does not write them.
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { BaseLanguageClient } from "vscode-languageclient";
 
 /** The scheme of virtual documents. */
 export const SCHEME = "chancery";
 
 export class VirtualDocuments implements vscode.TextDocumentContentProvider {
-  constructor(private readonly client: () => LanguageClient) {}
+  constructor(private readonly client: () => BaseLanguageClient) {}
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const answer = await this.client().sendRequest<{ text: string }>("chancery/content", { uri: uri.toString() });

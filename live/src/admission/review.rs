@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
-use crate::threads::Threads;
+use chancery_workspace::threads::Threads;
 
 /// At most this many warnings are sent: `kubectl` shows each on a line.
 const MOST_WARNINGS: usize = 10;

@@ -4,7 +4,6 @@
 //! would reject. Does not compute differences; the core does.
 
 use crate::Failure;
-use crate::threads::Threads;
 use crate::worker::build::{Build, name_of};
 use crate::xds::snapshot::Snapshot;
 use chancery_core::backend::envoy::{self, v3};
@@ -15,6 +14,7 @@ use chancery_core::dialect;
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::ir::SecretReference;
 use chancery_core::resource::{Input, Inputs};
+use chancery_workspace::threads::Threads;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -15,8 +15,8 @@ mod walk;
 
 use super::{Outlet, Source};
 use crate::Failure;
-use crate::files::Excludes;
 use chancery_core::compilation::Dialect;
+use chancery_workspace::files::Excludes;
 use last_good::LastGood;
 use reader::Reader;
 use std::path::PathBuf;

@@ -3,13 +3,13 @@
 //!
 //! A configuration that never existed is another matter: Contour does not start without it.
 
-use crate::threads::Threads;
 use chancery_core::compilation::{Compilation, OptionValue, Options, Serving};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
 use chancery_core::resource::Inputs;
 use chancery_core::text::Str;
+use chancery_workspace::threads::Threads;
 use std::collections::BTreeSet;
 
 /// The option that holds the controller's flags, and the flag that names its configuration.

@@ -1,7 +1,7 @@
 //! Reads the page's address: embedding, theme, view, and exported work. Does not apply it; see `state`.
 
 use crate::view::View;
-use leptos::prelude::window;
+use leptos::prelude::{document, window};
 use web_sys::UrlSearchParams;
 
 /// The requests in the address.
@@ -26,7 +26,7 @@ pub struct Address {
 
 pub fn read() -> Address {
     let location = window().location();
-    let params = location.search().ok().and_then(|search| UrlSearchParams::new_with_str(&search).ok());
+    let params = query().and_then(|query| UrlSearchParams::new_with_str(&query).ok());
     let get = |name: &str| params.as_ref().and_then(|params| params.get(name));
     let embed = get("embed").map(|view| if view.is_empty() { "all".into() } else { view });
     let hash = location.hash().unwrap_or_default();
@@ -43,6 +43,12 @@ pub fn read() -> Address {
         shared: Some(hash).filter(|hash| hash.contains("snapshot=")),
         embed,
     }
+}
+
+/// The query of the address. A document without an address of its own, as in an editor, has it as `<html data-query>`.
+fn query() -> Option<String> {
+    let given = document().document_element().and_then(|root| root.get_attribute("data-query"));
+    given.or_else(|| window().location().search().ok())
 }
 
 /// The page's address without query and fragment.

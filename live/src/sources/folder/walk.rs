@@ -1,6 +1,6 @@
 //! Lists the files and folders below a path. Does not read files; see `reader`.
 
-use crate::files::{self, Excludes};
+use chancery_workspace::files::{self, Excludes};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ impl WalkResult {
                 let files = found.files.into_iter().chain(links).collect();
                 Self { files, folders: found.folders.into_iter().collect(), passed_over: found.passed_over.into_iter().chain(others).collect(), lost }
             }
-            Err(failure) => Self { lost: Some(failure.0), ..Self::default() },
+            Err(why) => Self { lost: Some(why), ..Self::default() },
         }
     }
 }

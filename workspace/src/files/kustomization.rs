@@ -2,11 +2,13 @@
 //! build it; `kustomize` does.
 
 use super::normal;
+#[cfg(not(target_family = "wasm"))]
+use crate::disk;
 use chancery_core::text::{Limits, Node, parse};
 use std::path::{Path, PathBuf};
 
 /// The possible names of the file.
-const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(crate) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// Fields that list files and folders to build on.
 const BASES: [&str; 4] = ["resources", "bases", "components", "crds"];
 /// Fields that list patches, settings and similar files, each as a path or as an object with a path at `path`.
@@ -25,16 +27,21 @@ pub struct Kustomization {
 }
 
 /// Whether a file is a kustomization, by its name.
-pub(super) fn is_one(path: &Path) -> bool {
+pub(crate) fn is_one(path: &Path) -> bool {
     path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known))
 }
 
 impl Kustomization {
     /// Returns the kustomization of a folder, if it has one.
+    #[cfg(not(target_family = "wasm"))]
     pub(super) fn of(folder: &Path) -> Option<Self> {
-        let file = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())?;
-        let text = std::fs::read_to_string(file).ok()?;
-        let root = parse(&text, &Limits::default()).root;
+        let text = NAMES.iter().find_map(|name| disk::read_to_string(&folder.join(name)).ok())?;
+        Some(Self::read(folder, &text, &|path| path.exists()))
+    }
+
+    /// Reads the file of a folder's kustomization.
+    pub(crate) fn read(folder: &Path, text: &str, exists: &dyn Fn(&Path) -> bool) -> Self {
+        let root = parse(text, &Limits::default()).root;
         let root = root.as_ref();
         let list = |field: &str| root.and_then(|root| root.get(field)).and_then(Node::as_array).map(Vec::as_slice).unwrap_or_default().to_vec();
         let path =
@@ -43,12 +50,12 @@ impl Kustomization {
             let all = fields.iter().flat_map(|field| list(field));
             all.filter_map(|node| path(&node)).map(|path| normal(&folder.join(path))).collect()
         };
-        Some(Self {
+        Self {
             folder: folder.to_owned(),
             is_component: root.and_then(|root| root.get("kind")).and_then(Node::as_str) == Some("Component"),
-            bases: paths(&BASES).into_iter().filter(|path| path.exists()).collect(),
+            bases: paths(&BASES).into_iter().filter(|path| exists(path)).collect(),
             parts: paths(&PARTS),
-        })
+        }
     }
 
     /// Whether it builds on a folder, directly or through other kustomizations.
