@@ -89,6 +89,7 @@ async function main() {
   const browser = await chromium.launch({ executablePath: process.env.CHANCERY_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: { width: 1500, height: 950 } });
   page.on("console", (message) => message.type() === "error" && (log += `${message.text()}\n`));
+  page.on("response", (response) => response.status() >= 400 && (log += `${response.status()} ${response.url()}\n`));
   page.setDefaultTimeout(PATIENCE);
   const passed = [];
   const shot = (name) => page.screenshot({ path: path.join(pictures, host === "machine" ? `${name}.png` : `${host}-${name}.png`) });

@@ -47,7 +47,7 @@ impl Memories {
         Self { by_folder: BTreeMap::new(), clock }
     }
 
-    /// Compiles an input with what is known of its folder.
+    /// Compiles an input. Reuses parts of the folder's last compile.
     pub fn compile(&mut self, job: Job) -> Done {
         let folder = job.folder;
         let memory = self.by_folder.entry(folder).or_insert_with(Memory::new);

@@ -6,7 +6,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::{ErrorCode, Message, Request, Response};
 use serde_json::{Value, json};
 
-/// The notification with which the editor hands files over: `{files: [{uri, text}]}`. A file without `text` is gone.
+/// The editor hands files over in this notification: `{files: [{uri, text}]}`. A file without `text` is gone.
 pub const FILES: &str = "chancery/didChangeFiles";
 
 /// A server for one client.
@@ -28,7 +28,7 @@ impl Session {
         Self { sender, sent, started: None, params: Value::Null, memories: Memories::new(clock) }
     }
 
-    /// Handles messages that arrived together, and returns the messages for the client. Ignores what is not a message.
+    /// Handles messages that arrived together, and returns the messages for the client. Ignores other JSON.
     pub fn handle(&mut self, messages: Vec<Value>) -> Vec<Value> {
         for message in messages {
             if let Ok(message) = serde_json::from_value(message) {
@@ -44,7 +44,7 @@ impl Session {
         match message {
             Message::Notification(one) if one.method == "initialized" => server.start(&self.params),
             Message::Notification(one) if one.method == FILES => files_changed(server, &one.params),
-            // Whoever started this session ends it.
+            // The editor ends this session, so the exit code has no use.
             message => drop(server.message(message)),
         }
     }

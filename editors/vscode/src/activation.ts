@@ -12,7 +12,7 @@ import { SCHEME, VirtualDocuments } from "./virtual";
 const LANGUAGES = ["yaml", "json", "hcl", "helm"];
 
 let client: BaseLanguageClient | undefined;
-/** What belongs to the running server. */
+/** The worker, watchers and status of the running server. */
 let subscriptions: vscode.Disposable[] = [];
 
 /** The settings that the server reads. */

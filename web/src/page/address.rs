@@ -45,7 +45,7 @@ pub fn read() -> Address {
     }
 }
 
-/// The query of the address. A document without an address of its own, as in an editor, has it as `<html data-query>`.
+/// The query of the address. In an editor, the document has no address, and `<html data-query>` has the query.
 fn query() -> Option<String> {
     let given = document().document_element().and_then(|root| root.get_attribute("data-query"));
     given.or_else(|| window().location().search().ok())
