@@ -136,6 +136,51 @@ fn rewrites_ignore_case_and_match_beginnings() {
 }
 
 #[test]
+fn limits_apply_to_both_address_families() {
+    let (_, conversion, after) = converted(&ingress("web", &annotation("limit-rps", "5"), "/", "web"));
+    let envoy = EnvoyConfig::of(after.gateways().next().expect("a gateway").ir);
+    for source in ["192.0.2.7", "2001:db8::7"] {
+        let mut request = Request::new("GET", "http://a.example.com/").expect("a URL");
+        request.source = source.parse().ok();
+        let found = Gateway::new(&envoy).simulate(&request);
+        let is_limited = found.conditions.iter().any(|condition| condition.wants.contains("5 requests at once"));
+        assert!(is_limited, "{source}: {:?}\n{}", found.conditions, conversion.yaml());
+    }
+    let all = causes(&ingress("web", &annotation("limit-rps", "5"), "/", "web"));
+    let sentences: Vec<&String> = all.iter().filter(|(rule, _)| *rule == "rate-limit").map(|(_, sentence)| sentence).collect();
+    assert!(sentences.len() == 1 && sentences[0].ends_with("will be `5 requests per second of each client address, bursts of 5`"), "{sentences:?}");
+}
+
+#[test]
+fn lists_and_limits_answer_before_authentication() {
+    let basic = format!("{}, {}", annotation("auth-type", "basic"), annotation("auth-secret", "users"));
+    let external = annotation("auth-url", "http://auth.shop.svc.cluster.local/check");
+    for authentication in [&basic, &external] {
+        let all = [authentication, &annotation("allowlist-source-range", "10.0.0.0/8"), &annotation("limit-rps", "5")];
+        let text = ingress("web", &all.map(String::as_str).join(", "), "/", "web");
+        let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: shop}\ndata: {auth: dXNlcjE6e1NIQX10RVNzQm1FL3lOWTNsYjZhMEw2dlZRRVpOcXc9, .htpasswd: dXNlcjE6e1NIQX10RVNzQm1FL3lOWTNsYjZhMEw2dlZRRVpOcXc9}\n";
+        let auth = "---\napiVersion: v1\nkind: Service\nmetadata: {name: auth, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
+        let before = compiled(&format!("{text}{SERVICES}{secret}{auth}"), &chancery_ingress_nginx::DIALECT);
+        let yaml = ingress_nginx_to_gateway(&before, Target::EnvoyGateway).yaml();
+        let after = compiled(&format!("{yaml}{SERVICES}{secret}{auth}"), &chancery_envoy_gateway::DIALECT);
+        let errors: Vec<&str> = after.all_diagnostics().filter(|of| of.severity == Severity::Error).map(|of| of.message.as_str()).collect();
+        assert!(errors.is_empty(), "{errors:?}\n{yaml}");
+        let envoy = EnvoyConfig::of(after.gateways().next().expect("a gateway").ir);
+        let mut request = Request::new("GET", "http://a.example.com/").expect("a URL");
+        request.source = "192.0.2.7".parse().ok();
+        let outside = Gateway::new(&envoy).simulate(&request);
+        assert_eq!((outside.status, outside.conditions.len()), (Some(403), 0), "{yaml}");
+        request.source = "10.0.0.7".parse().ok();
+        let inside = Gateway::new(&envoy).simulate(&request);
+        let place = |name: &str| inside.filters.iter().position(|step| step.name.contains(name));
+        let asked = place("basic_auth").or_else(|| place("ext_authz"));
+        assert!(place("rbac") < asked && place("local_ratelimit") < asked && asked.is_some(), "{:?}", inside.filters);
+    }
+    let alone = ingress("web", &external, "/", "web");
+    assert!(!converted(&alone).1.yaml().contains("EnvoyProxy"));
+}
+
+#[test]
 fn canaries_follow_headers_then_cookies() {
     let canary = [annotation("canary", "true"), annotation("canary-by-header", "x-try"), annotation("canary-by-cookie", "try")].join(", ");
     let text = format!("{}{}", ingress("web", "", "/", "web"), ingress("next", &canary, "/", "next"));
