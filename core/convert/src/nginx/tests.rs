@@ -230,6 +230,43 @@ fn unconverted_annotations_are_reported() {
     assert!(notes.iter().any(|note| note.starts_with("`proxy-cookie-path` is not converted: ")), "{notes:?}");
 }
 
+/// Returns the messages of a conversion's notes.
+fn notes(annotations: &str, allows_snippets: bool) -> Vec<String> {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    let text = ingress("web", annotations, "/", "web") + if allows_snippets { config } else { "" };
+    converted(&text).1.notes.iter().map(|note| note.message.clone()).collect()
+}
+
+#[test]
+fn annotations_of_external_dns_are_named() {
+    let found = notes("external-dns.alpha.kubernetes.io/target: a.example.com, external-dns.kubernetes.io/ttl: '60'", false);
+    let expected = [
+        "`external-dns.alpha.kubernetes.io/target` is not converted: external-dns reads it at the Gateway, with its source `gateway-httproute`",
+        "`external-dns.kubernetes.io/ttl` is not converted: external-dns reads it at HTTPRoutes, with its source `gateway-httproute`",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn locations_in_snippets_are_named() {
+    let inside = notes(&annotation("configuration-snippet", "location /metrics { return 403; }"), true);
+    assert!(inside.iter().any(|note| note.contains("its location `/metrics`; the comparison does not evaluate")), "{inside:?}");
+    let own = notes(&annotation("server-snippet", "location = /a { return 200; } location /b { return 403; }"), true);
+    assert!(own.iter().any(|note| note.ends_with("write rules for its location `= /a` and 1 more")), "{own:?}");
+}
+
+#[test]
+fn locations_inside_others_are_not_compared() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    let text = ingress("web", &annotation("configuration-snippet", "location /metrics { return 403; }"), "/", "web");
+    let before = compiled(&format!("{text}{config}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let options = Options::of(&chancery_ingress_nginx::DIALECT);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
+    let notes: Vec<&String> = found.not_compared.iter().filter(|note| note.contains("the location `/metrics` inside another location")).collect();
+    assert_eq!(notes.len(), 1, "{:#?}", found.not_compared);
+}
+
 /// The annotations in use, each with its fidelity.
 fn inventory(annotations: &str, flags: &[&str]) -> Vec<(&'static str, &'static str)> {
     let dialect = &chancery_ingress_nginx::DIALECT;
