@@ -145,8 +145,7 @@ pub(super) fn is_idle(name: &str, value: &str) -> bool {
         "0" => name.starts_with("limit-") || matches!(name, "proxy-next-upstream-timeout" | "proxy-body-size"),
         "1" => name.ends_with("verify-depth"),
         "all" => name == "satisfy",
-        "HTTP" | "http" => name == "backend-protocol",
-        _ => false,
+        value => name == "backend-protocol" && value.eq_ignore_ascii_case("HTTP"),
     }
 }
 

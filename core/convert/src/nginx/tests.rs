@@ -413,6 +413,12 @@ fn proof_finds_no_differences_of_exact_annotations() {
     is_exact(&annotation("allowlist-source-range", "10.0.0.0/8"), &["client-address", "route"]);
     is_exact(&annotation("permanent-redirect", "https://b.example.com"), &["https-redirect", "redirect", "redirect-location"]);
     is_exact(&annotation("force-ssl-redirect", "true"), &["https-redirect", "redirect"]);
+    // nginx reads protocols in any case.
+    for protocol in ["https", "HTTPS", "Https", "http"] {
+        is_exact(&annotation("backend-protocol", protocol), &["backend-protocol", "backend-tls", "service", "status"]);
+    }
+    // The Service has no address in the input.
+    is_exact(&annotation("service-upstream", "true"), &["service", "route", "status"]);
 }
 
 #[test]

@@ -60,6 +60,10 @@ pub(super) fn service_shares<'a>(gateway: &Gateway<'a>, cluster: &'a pb::cluster
     let mut is_known = false;
     for locality in gateway.locality_shares(cluster) {
         let mut names = behind(&mut locality.hosts.iter().copied());
+        if names.is_empty() {
+            // Envoy sends requests to the Service itself, and the input lacks its address.
+            names.extend(locality.services.iter().map(|[namespace, name, port]| services.at_port(&format!("{namespace}/{name}"), port)));
+        }
         is_known |= !names.is_empty();
         if names.is_empty() {
             names.insert(if locality.region.is_empty() { cluster.name.clone() } else { locality.region.to_owned() });
