@@ -118,7 +118,7 @@ pub enum Command {
     Watches(WatchesArgs),
     /// List the kinds of resources that Chancery reads.
     Kinds(ListArgs),
-    /// List the codes of findings, or show the page of a code.
+    /// List the codes of findings, or show the page of a code or rule.
     Codes(CodesArgs),
     /// Follow a folder, a cluster or a stream of events, and report the effect of each change.
     Watch(WatchArgs),

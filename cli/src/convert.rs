@@ -45,16 +45,14 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     let converted = convert(&compilation);
     let positions = compilation.positions();
     if converted.objects.is_empty() {
-        converted.notes.iter().for_each(|note| message(&rendered(note, &positions)));
+        show_notes(&converted.notes, &positions, args.all);
         return Err(format!("there is nothing of {} to convert in this input", from.controller).into());
     }
     if args.with_secrets {
         allow_secrets();
     }
     print(&converted.yaml())?;
-    for note in &converted.notes {
-        message(&rendered(note, &positions));
-    }
+    show_notes(&converted.notes, &positions, args.all);
     if !args.no_proof && args.what == Conversion::IngressToGateway {
         let proof = ingress_proof(&compilation, &converted, &given.options);
         show_assumed(&proof.assumed);
@@ -85,7 +83,7 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
     let mut converted = ingress_nginx_to_gateway(&compilation, target);
     let positions = compilation.positions();
     if converted.objects.is_empty() {
-        converted.notes.iter().for_each(|note| message(&rendered(note, &positions)));
+        show_notes(&converted.notes, &positions, args.all);
         return Err("there is nothing of ingress-nginx to convert in this input".into());
     }
     if args.no_comments {
@@ -111,7 +109,7 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
             }
         }
     }
-    converted.notes.iter().for_each(|note| message(&rendered(note, &positions)));
+    show_notes(&converted.notes, &positions, args.all);
     let style = style.for_standard_error();
     converted.limits.iter().for_each(|limit| message_lines(&format!("{}\n", style.dim(plain(limit)))));
     match served_by {
@@ -178,12 +176,47 @@ fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     Ok(0)
 }
 
-fn rendered(note: &Note, positions: &Positions<'_>) -> String {
-    let span = positions.place(&Place::origin(note.origin));
-    let place = span.map(|span| format!("{}:{}: ", span.file, span.line)).unwrap_or_default();
-    let name = match &note.resource.namespace {
+/// Places of one note that are shown.
+const SHOWN_PLACES: usize = 3;
+
+/// Reports notes on standard error. Notes with the same text become one, unless all are wanted.
+fn show_notes(notes: &[Note], positions: &Positions<'_>, all: bool) {
+    let mut groups: Vec<Vec<&Note>> = Vec::new();
+    for note in notes {
+        match groups.iter_mut().find(|group| !all && group.iter().all(|known| known.message == note.message)) {
+            Some(group) => group.push(note),
+            None => groups.push(vec![note]),
+        }
+    }
+    for group in groups {
+        if let [one] = group[..] {
+            message(&rendered(one, positions));
+            continue;
+        }
+        let Some(first) = group.first() else { continue };
+        let places: Vec<String> = group.iter().take(SHOWN_PLACES).map(|note| place(note, positions).unwrap_or_else(|| resource_of(note))).collect();
+        let more = match group.len().saturating_sub(SHOWN_PLACES) {
+            0 => String::new(),
+            more => format!(" and {more} more; `--all` shows them"),
+        };
+        message(&first.message);
+        message_lines(&plain(&format!("  at {}: {}{more}\n", count(group.len(), "place"), places.join(", "))));
+    }
+}
+
+fn place(note: &Note, positions: &Positions<'_>) -> Option<String> {
+    let span = positions.place(&Place::origin(note.origin))?;
+    Some(format!("{}:{}", span.file, span.line))
+}
+
+fn resource_of(note: &Note) -> String {
+    match &note.resource.namespace {
         Some(namespace) => format!("{} {}.{namespace}", note.resource.kind, note.resource.name),
         None => format!("{} {}", note.resource.kind, note.resource.name),
-    };
-    plain(&format!("{place}{name}: {}", note.message)).into_owned()
+    }
+}
+
+fn rendered(note: &Note, positions: &Positions<'_>) -> String {
+    let place = place(note, positions).map(|place| format!("{place}: ")).unwrap_or_default();
+    plain(&format!("{place}{}: {}", resource_of(note), note.message)).into_owned()
 }

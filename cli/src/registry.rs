@@ -9,6 +9,7 @@ use crate::style::Style;
 use chancery_core::compilation::AnnotationDoc;
 use chancery_core::diagnostic::Severity;
 use chancery_core::dialect;
+use chancery_core::explain::migration::{CAUSES, Cause, cause};
 use chancery_core::resource::nearest;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -92,11 +93,14 @@ fn joined(parts: &[&str], separator: &str) -> String {
     parts.join(separator)
 }
 
-/// Lists codes, or shows the page of one.
+/// Lists codes, or shows the page of one, or a rule of comparisons of controllers.
 pub fn codes(args: &CodesArgs, style: &Style) -> Outcome {
     let Some(name) = &args.code else { return list(args, style) };
+    if let Some(cause) = cause(name) {
+        return rule(cause, args, style);
+    }
     let Some(code) = dialect::code(name) else {
-        let near = nearest(name, dialect::codes().map(|code| code.name));
+        let near = nearest(name, dialect::codes().map(|code| code.name).chain(CAUSES.iter().map(|cause| cause.name)));
         let hint = near.map_or_else(|| "`chancery codes` lists all".to_string(), |near| format!("did you mean `{near}`?"));
         return Err(format!("there is no code `{name}`; {hint}").into());
     };
@@ -108,6 +112,26 @@ pub fn codes(args: &CodesArgs, style: &Style) -> Outcome {
             // Its own heading repeats the line above.
             let text = code.page.strip_prefix(&format!("# {}\n", code.name)).unwrap_or(code.page);
             out.push_str(&page(text.trim_start_matches('\n'), style));
+            print(&out)?;
+        }
+    }
+    Ok(0)
+}
+
+/// Shows a rule of comparisons of controllers.
+fn rule(of: &Cause, args: &CodesArgs, style: &Style) -> Outcome {
+    match args.format {
+        Format::Json => {
+            print_json(&json!({ "rule": of.name, "summary": of.title, "why": of.why, "fix": of.fix, "decision": of.decision }))?;
+        }
+        Format::Human => {
+            let mut out = format!("{} {}: {}\n\n", style.cyan("rule"), style.bold(of.name), of.title);
+            let sections =
+                [("What it means", of.why.to_owned()), ("How to fix it", format!("{}.", of.fix)), ("Usual decision", format!("{}.", of.decision))];
+            for (heading, text) in sections {
+                let _ = writeln!(out, "{}\n\n{text}\n", style.bold(heading));
+            }
+            let _ = writeln!(out, "{}", style.dim("`chancery diff --from A --to B --accept FILE` reads accepted rules, each with its reason"));
             print(&out)?;
         }
     }

@@ -42,6 +42,9 @@ pub struct ConvertArgs {
     /// With ingress-nginx-to-gateway: a file of known and wanted changes, each with its rule and reason. Any other change exits with 1
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "no_proof")]
     pub accept: Option<PathBuf>,
+    /// Show every place of a repeated note [default: the first three]
+    #[arg(long)]
+    pub all: bool,
     /// Do not compare the requests of both sides
     #[arg(long)]
     pub no_proof: bool,

@@ -38,9 +38,11 @@ pub struct ListArgs {
 
 /// `codes`
 #[derive(Args)]
-#[command(after_help = "Examples:\n  chancery codes\n  chancery codes unknown-field")]
+#[command(
+    after_help = "Examples:\n  chancery codes\n  chancery codes unknown-field\n  chancery codes lost-protection   A rule of `chancery diff --from A --to B`"
+)]
 pub struct CodesArgs {
-    /// The code to show.
+    /// The code of a finding, or the rule of a comparison of controllers, to show.
     pub code: Option<String>,
     /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]

@@ -128,3 +128,21 @@ fn conversion_of_ingress_nginx_is_compared() {
     assert!(standard.code == 0 && standard.err.contains("the result was not compared with the Ingresses"), "{}", standard.err);
     assert_eq!(convert(&["--target", "standard", "--report", "proof.html"]).code, 2);
 }
+
+#[test]
+fn convert_shows_equal_notes_once() {
+    let one = |name: &str| {
+        let own = INGRESS.split("---").next().unwrap_or_default();
+        own.replace("name: api\n", &format!("name: {name}\n"))
+            .replace("host: shop", &format!("host: {name}"))
+            .replace("use-regex: 'true'", "limit-rps: '5'")
+    };
+    let text = ["a", "b", "c", "d", "e"].map(one).join("---\n");
+    let folder = Folder::with(&[("shop.yaml", &text)]);
+    let run = folder.run(&["convert", "ingress-nginx-to-gateway", "shop.yaml", "--no-proof"]);
+    let notes: Vec<&str> = run.err.lines().filter(|line| line.contains("`limit-rps` is converted")).collect();
+    assert_eq!(notes.len(), 1, "{}", run.err);
+    assert!(run.err.contains("  at 5 places: shop.yaml:7, shop.yaml:20, shop.yaml:33 and 2 more; `--all` shows them\n"), "{}", run.err);
+    let all = folder.run(&["convert", "ingress-nginx-to-gateway", "shop.yaml", "--no-proof", "--all"]);
+    assert_eq!(all.err.lines().filter(|line| line.contains("`limit-rps` is converted")).count(), 5, "{}", all.err);
+}

@@ -282,6 +282,34 @@ fn annotation_page_matches_conversion() {
     assert_eq!(fs::read_to_string(&path).expect("the page of annotations"), conversions(), "UPDATE_DOCS=1 writes it");
 }
 
+/// Writes the page of rules from the causes of the comparison.
+fn rules() -> String {
+    use chancery_core::explain::migration::CAUSES;
+    let mut out = String::from(
+        "# Rules of migrations\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the causes of the comparison. -->\n\n[`chancery diff --from A --to B`](commands/diff.md) and [`chancery convert`](commands/convert.md) group the requests that two controllers treat\ndifferently by these rules, the gravest first. A file of accepted changes names a rule and a reason. `chancery codes RULE` shows one rule.\n[Leave ingress-nginx](guides/leave-ingress-nginx.md) shows the whole way.\n\n| rule | meaning | how to remove the difference | usual decision |\n|---|---|---|---|\n",
+    );
+    for of in CAUSES {
+        let _ = writeln!(out, "| `{}` | {}. {} | {} | {} |", of.name, of.title, of.why, of.fix, of.decision);
+    }
+    out
+}
+
+#[test]
+fn rule_page_matches_causes() {
+    let path = root().join("docs/migration-rules.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, rules()).expect("the page");
+    }
+    assert_eq!(fs::read_to_string(&path).expect("the page of rules"), rules(), "UPDATE_DOCS=1 writes it");
+}
+
+#[test]
+fn rules_and_codes_have_different_names() {
+    use chancery_core::explain::migration::CAUSES;
+    let shared: Vec<&str> = CAUSES.iter().map(|of| of.name).filter(|name| chancery_core::dialect::code(name).is_some()).collect();
+    assert!(shared.is_empty(), "{shared:?}");
+}
+
 /// Returns the `chancery` commands of shell blocks, without pipes and redirections.
 fn shell_commands(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();

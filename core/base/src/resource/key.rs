@@ -47,17 +47,25 @@ impl fmt::Display for ResourceKey {
 }
 
 /// The candidate nearest to `word` by edit distance (with transpositions), if it is near enough for "did you mean" in messages: at most a third of
-/// the word's length may differ.
+/// the word's length may differ. A prefix with a slash that both have is no part of the length.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
     candidates
         .into_iter()
         .filter_map(|candidate| {
-            let distance = edit_distance(word, candidate, limit)?;
+            let (own, other) = without_shared_prefix(word, candidate);
+            let distance = edit_distance(own, other, (own.chars().count() / 3).max(1))?;
             Some((distance, candidate))
         })
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// Removes everything up to the last slash if both have the same text there.
+fn without_shared_prefix<'a, 'b>(a: &'a str, b: &'b str) -> (&'a str, &'b str) {
+    match (a.rsplit_once('/'), b.rsplit_once('/')) {
+        (Some((before, a)), Some((other, b))) if before == other => (a, b),
+        _ => (a, b),
+    }
 }
 
 /// Optimal string alignment distance; `None` above `limit`. A difference in case counts half, rounded up.
@@ -83,4 +91,18 @@ pub fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     }
     let distance = last[b.len()];
     (distance <= limit).then_some(distance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn nearest_ignores_a_shared_prefix() {
+        let known = ["nginx.ingress.kubernetes.io/affinity", "nginx.ingress.kubernetes.io/limit-rate"];
+        assert_eq!(nearest("nginx.ingress.kubernetes.io/rate-limit", known), None);
+        assert_eq!(nearest("nginx.ingress.kubernetes.io/afinity", known), Some(known[0]));
+        assert_eq!(nearest("nginx.ingres.kubernetes.io/affinity", known), Some(known[0]));
+        assert_eq!(nearest("shpo/auth", ["shop/auth"]), Some("shop/auth"));
+    }
 }

@@ -17,6 +17,8 @@ const MATCHES: usize = 64;
 const ALL_MATCHES: usize = 128;
 /// The most hosts of a route.
 const HOSTS: usize = 16;
+/// The filters of address lists and of local limits, in the order in which Envoy Gateway runs them.
+const CHECKS: [&str; 2] = ["rbac", "local_ratelimit"];
 /// The most listeners of a Gateway or a ListenerSet.
 const LISTENERS: usize = 64;
 
@@ -133,7 +135,20 @@ impl Plan {
         listeners.extend(self.plain_hosts.iter().map(|host| plain_listener(Some(host))));
         listeners.extend(sets.first().into_iter().flatten().map(listener));
         spec.set("listeners", list(listeners));
+        let order = if self.target == Target::EnvoyGateway { self.filter_order() } else { Vec::new() };
+        if !order.is_empty() {
+            let (mut infrastructure, mut reference) = (Fields::new(), Fields::new());
+            reference.set("group", text(super::ENVOY_GATEWAY_GROUP)).set("kind", text("EnvoyProxy")).set("name", text(GATEWAY));
+            infrastructure.set("parametersRef", reference.node());
+            spec.set("infrastructure", infrastructure.node());
+        }
         out.add(GATEWAY_FILE, manifest(V1, "Gateway", namespace, GATEWAY, &spec));
+        if !order.is_empty() {
+            let mut spec = Fields::new();
+            spec.comment("nginx checks addresses and limits before it checks passwords or queries an authentication service");
+            spec.set("filterOrder", list(order));
+            out.add(GATEWAY_FILE, manifest(ENVOY_GATEWAY, "EnvoyProxy", namespace, GATEWAY, &spec));
+        }
         if self.target != Target::EnvoyGateway {
             return;
         }
@@ -167,6 +182,27 @@ impl Plan {
             let targets = list(Vec::from([target_of("Gateway", GATEWAY, None)]));
             out.add(GATEWAY_FILE, policy("BackendTrafficPolicy", namespace, GATEWAY, targets, &self.traffic.node()));
         }
+    }
+
+    /// Moves authentication behind the checks that a route combines with it. The controller applies the list in order.
+    fn filter_order(&self) -> Vec<Node> {
+        let mut pairs: BTreeSet<(&str, usize)> = BTreeSet::new();
+        for route in &self.routes {
+            let has = |policy: &Option<Node>, field: &str| policy.as_ref().is_some_and(|policy| policy.get(field).is_some());
+            let checks = [has(&route.security, "authorization"), has(&route.traffic, "rateLimit")];
+            for (field, filter) in [("basicAuth", "basic_auth"), ("extAuth", "ext_authz")] {
+                if has(&route.security, field) {
+                    pairs.extend(checks.iter().enumerate().filter(|(_, has)| **has).map(|(check, _)| (filter, check)));
+                }
+            }
+        }
+        let name = |filter: &str| text(&format!("envoy.filters.http.{filter}"));
+        let one = |(filter, check): (&str, usize)| {
+            let mut out = Fields::new();
+            out.set("name", name(filter)).set("after", name(CHECKS[check]));
+            out.node()
+        };
+        pairs.into_iter().map(one).collect()
     }
 
     /// Permits an object to name the Secrets of another namespace that it names.

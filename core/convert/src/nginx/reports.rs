@@ -10,6 +10,7 @@ use chancery_base::resource::{Origin, Rule};
 use chancery_ingress_nginx::annotations::{self, read::Fault};
 use chancery_ingress_nginx::ingress::Ingress;
 use chancery_ingress_nginx::source::Unhandled;
+use chancery_nginx::directive::{Directive, parse};
 use chancery_text::Node;
 
 /// Keys of the ConfigMap that are converted, or that change no answer.
@@ -114,6 +115,13 @@ const ISSUER: &str = "cert-manager.io/issuer";
 const CLUSTER_ISSUER: &str = "cert-manager.io/cluster-issuer";
 const TLS_ACME: &str = "kubernetes.io/tls-acme";
 
+/// The prefixes of external-dns' annotations: its releases since 0.22 have the second one.
+const DNS_PREFIXES: [&str; 2] = ["external-dns.alpha.kubernetes.io/", "external-dns.kubernetes.io/"];
+/// external-dns reads this annotation at the Gateway, and the others at routes.
+const DNS_TARGET: &str = "target";
+/// An annotation that external-dns reads at Ingresses only.
+const DNS_HOST_SOURCE: &str = "ingress-hostname-source";
+
 /// The mark of a value that no object sets.
 pub(super) fn default_mark(origin: Option<Origin>) -> &'static str {
     if origin.is_none_or(|origin| origin.rule() == Rule::Default) { " (default)" } else { "" }
@@ -137,8 +145,7 @@ pub(super) fn is_idle(name: &str, value: &str) -> bool {
         "0" => name.starts_with("limit-") || matches!(name, "proxy-next-upstream-timeout" | "proxy-body-size"),
         "1" => name.ends_with("verify-depth"),
         "all" => name == "satisfy",
-        "HTTP" | "http" => name == "backend-protocol",
-        _ => false,
+        value => name == "backend-protocol" && value.eq_ignore_ascii_case("HTTP"),
     }
 }
 
@@ -149,6 +156,39 @@ pub(super) fn ignored(ingress: &Ingress) -> Vec<&'static str> {
         |name: &str| matches!(name, "allowlist-source-range" | "denylist-source-range" | "auth-method" | "auth-response-headers" | "auth-secret");
     let rejected = ingress.annotations.rejected().into_iter();
     rejected.filter(|of| matches!(of.fault, Fault::Validation(_)) && !closes(of.name)).map(|of| of.name).collect()
+}
+
+/// Describes what to do with an annotation of external-dns.
+fn of_external_dns(name: &str) -> Option<String> {
+    let own = DNS_PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+    let instead = match own {
+        DNS_TARGET => "external-dns reads it at the Gateway, with its source `gateway-httproute`",
+        DNS_HOST_SOURCE => "external-dns reads the hosts of HTTPRoutes, with its source `gateway-httproute`",
+        _ => "external-dns reads it at HTTPRoutes, with its source `gateway-httproute`",
+    };
+    Some(format!("`{name}` is not converted: {instead}"))
+}
+
+/// Describes the locations in a snippet. The comparison evaluates only locations that are not inside another one.
+fn own_locations(name: &str, text: &str) -> Option<String> {
+    fn collect(block: &[Directive], is_inside: bool, out: &mut Vec<(String, bool)>) {
+        for directive in block {
+            let is_location = directive.name == "location";
+            if is_location {
+                out.push((directive.args.iter().map(|arg| arg.as_str()).collect::<Vec<_>>().join(" "), is_inside));
+            }
+            collect(directive.inner(), is_inside || is_location, out);
+        }
+    }
+    if !matches!(name, "configuration-snippet" | "server-snippet") {
+        return None;
+    }
+    let mut all = Vec::new();
+    collect(&parse(text, None).ok()?, name == "configuration-snippet", &mut all);
+    let (first, is_inside) = all.iter().find(|(_, is_inside)| *is_inside).or_else(|| all.first())?;
+    let more = if all.len() > 1 { format!(" and {} more", all.len() - 1) } else { String::new() };
+    let unproven = if *is_inside { "; the comparison does not evaluate a location inside another one" } else { "" };
+    Some(format!("`{name}` is not converted: write rules for its location `{first}`{more}{unproven}"))
 }
 
 impl Converter<'_> {
@@ -192,6 +232,11 @@ impl Converter<'_> {
         for counted in &self.source.counted {
             let Some(object) = self.objects.get(counted.ingress.object) else { continue };
             let annotations = object.root.at(&["metadata", "annotations"]).and_then(Node::as_object);
+            for entry in annotations.into_iter().flatten() {
+                if let Some(message) = of_external_dns(&entry.key) {
+                    self.out.note(&object.key, Some(Origin::new(object.id, entry.value.id, Rule::Field)), message);
+                }
+            }
             let issued = annotations.into_iter().flatten().find(|entry| matches!(entry.key.as_str(), ISSUER | CLUSTER_ISSUER | TLS_ACME));
             if let Some(entry) = issued {
                 let origin = Origin::new(object.id, entry.value.id, Rule::Field);
@@ -221,6 +266,10 @@ impl Converter<'_> {
                 let is_of_value =
                     |origin: Origin| value.origin.is_some_and(|value| (origin.object(), origin.node()) == (value.object(), value.node()));
                 if self.out.notes.iter().any(|note| note.origin.is_some_and(is_of_value)) {
+                    continue;
+                }
+                if let Some(message) = own_locations(annotation.name, &value.value) {
+                    self.out.note(&object.key, value.origin, message);
                     continue;
                 }
                 let message = match found.on(self.target) {

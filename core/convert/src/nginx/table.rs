@@ -141,8 +141,8 @@ verdicts! {
     "limit-connections" I I "Envoy limits connections for a whole listener; write `connection.connectionLimit` in the ClientTrafficPolicy";
     "limit-rate" I I "Write `bandwidthLimit` in the BackendTrafficPolicy, which limits a route, not a response";
     "limit-rate-after" I I "Write `bandwidthLimit` in the BackendTrafficPolicy, which limits a route, not a response";
-    "limit-rpm" A I "Local `rateLimit` by IPv4 client address; without burst; the status is 429, in nginx 503 or `limit-req-status-code`";
-    "limit-rps" A I "Local `rateLimit` by IPv4 client address; without burst; the status is 429, in nginx 503 or `limit-req-status-code`";
+    "limit-rpm" A I "Local `rateLimit` by client address; without burst; the status is 429, in nginx 503 or `limit-req-status-code`";
+    "limit-rps" A I "Local `rateLimit` by client address; without burst; the status is 429, in nginx 503 or `limit-req-status-code`";
     "load-balance" E I "`loadBalancer` of a BackendTrafficPolicy: RoundRobin, or LeastRequest for `ewma`";
     "mirror-host" I I "Copies have the host of the request";
     "mirror-request-body" I I "Copies have the body";

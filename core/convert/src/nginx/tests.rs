@@ -136,6 +136,51 @@ fn rewrites_ignore_case_and_match_beginnings() {
 }
 
 #[test]
+fn limits_apply_to_both_address_families() {
+    let (_, conversion, after) = converted(&ingress("web", &annotation("limit-rps", "5"), "/", "web"));
+    let envoy = EnvoyConfig::of(after.gateways().next().expect("a gateway").ir);
+    for source in ["192.0.2.7", "2001:db8::7"] {
+        let mut request = Request::new("GET", "http://a.example.com/").expect("a URL");
+        request.source = source.parse().ok();
+        let found = Gateway::new(&envoy).simulate(&request);
+        let is_limited = found.conditions.iter().any(|condition| condition.wants.contains("5 requests at once"));
+        assert!(is_limited, "{source}: {:?}\n{}", found.conditions, conversion.yaml());
+    }
+    let all = causes(&ingress("web", &annotation("limit-rps", "5"), "/", "web"));
+    let sentences: Vec<&String> = all.iter().filter(|(rule, _)| *rule == "rate-limit").map(|(_, sentence)| sentence).collect();
+    assert!(sentences.len() == 1 && sentences[0].ends_with("will be `5 requests per second of each client address, bursts of 5`"), "{sentences:?}");
+}
+
+#[test]
+fn lists_and_limits_answer_before_authentication() {
+    let basic = format!("{}, {}", annotation("auth-type", "basic"), annotation("auth-secret", "users"));
+    let external = annotation("auth-url", "http://auth.shop.svc.cluster.local/check");
+    for authentication in [&basic, &external] {
+        let all = [authentication, &annotation("allowlist-source-range", "10.0.0.0/8"), &annotation("limit-rps", "5")];
+        let text = ingress("web", &all.map(String::as_str).join(", "), "/", "web");
+        let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: shop}\ndata: {auth: dXNlcjE6e1NIQX10RVNzQm1FL3lOWTNsYjZhMEw2dlZRRVpOcXc9, .htpasswd: dXNlcjE6e1NIQX10RVNzQm1FL3lOWTNsYjZhMEw2dlZRRVpOcXc9}\n";
+        let auth = "---\napiVersion: v1\nkind: Service\nmetadata: {name: auth, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
+        let before = compiled(&format!("{text}{SERVICES}{secret}{auth}"), &chancery_ingress_nginx::DIALECT);
+        let yaml = ingress_nginx_to_gateway(&before, Target::EnvoyGateway).yaml();
+        let after = compiled(&format!("{yaml}{SERVICES}{secret}{auth}"), &chancery_envoy_gateway::DIALECT);
+        let errors: Vec<&str> = after.all_diagnostics().filter(|of| of.severity == Severity::Error).map(|of| of.message.as_str()).collect();
+        assert!(errors.is_empty(), "{errors:?}\n{yaml}");
+        let envoy = EnvoyConfig::of(after.gateways().next().expect("a gateway").ir);
+        let mut request = Request::new("GET", "http://a.example.com/").expect("a URL");
+        request.source = "192.0.2.7".parse().ok();
+        let outside = Gateway::new(&envoy).simulate(&request);
+        assert_eq!((outside.status, outside.conditions.len()), (Some(403), 0), "{yaml}");
+        request.source = "10.0.0.7".parse().ok();
+        let inside = Gateway::new(&envoy).simulate(&request);
+        let place = |name: &str| inside.filters.iter().position(|step| step.name.contains(name));
+        let asked = place("basic_auth").or_else(|| place("ext_authz"));
+        assert!(place("rbac") < asked && place("local_ratelimit") < asked && asked.is_some(), "{:?}", inside.filters);
+    }
+    let alone = ingress("web", &external, "/", "web");
+    assert!(!converted(&alone).1.yaml().contains("EnvoyProxy"));
+}
+
+#[test]
 fn canaries_follow_headers_then_cookies() {
     let canary = [annotation("canary", "true"), annotation("canary-by-header", "x-try"), annotation("canary-by-cookie", "try")].join(", ");
     let text = format!("{}{}", ingress("web", "", "/", "web"), ingress("next", &canary, "/", "next"));
@@ -183,6 +228,43 @@ fn unconverted_annotations_are_reported() {
     let (_, conversion, _) = converted(&ingress("web", &annotation("proxy-cookie-path", "/a /b"), "/", "web"));
     let notes: Vec<String> = conversion.notes.iter().map(|note| note.message.clone()).collect();
     assert!(notes.iter().any(|note| note.starts_with("`proxy-cookie-path` is not converted: ")), "{notes:?}");
+}
+
+/// Returns the messages of a conversion's notes.
+fn notes(annotations: &str, allows_snippets: bool) -> Vec<String> {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    let text = ingress("web", annotations, "/", "web") + if allows_snippets { config } else { "" };
+    converted(&text).1.notes.iter().map(|note| note.message.clone()).collect()
+}
+
+#[test]
+fn annotations_of_external_dns_are_named() {
+    let found = notes("external-dns.alpha.kubernetes.io/target: a.example.com, external-dns.kubernetes.io/ttl: '60'", false);
+    let expected = [
+        "`external-dns.alpha.kubernetes.io/target` is not converted: external-dns reads it at the Gateway, with its source `gateway-httproute`",
+        "`external-dns.kubernetes.io/ttl` is not converted: external-dns reads it at HTTPRoutes, with its source `gateway-httproute`",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn locations_in_snippets_are_named() {
+    let inside = notes(&annotation("configuration-snippet", "location /metrics { return 403; }"), true);
+    assert!(inside.iter().any(|note| note.contains("its location `/metrics`; the comparison does not evaluate")), "{inside:?}");
+    let own = notes(&annotation("server-snippet", "location = /a { return 200; } location /b { return 403; }"), true);
+    assert!(own.iter().any(|note| note.ends_with("write rules for its location `= /a` and 1 more")), "{own:?}");
+}
+
+#[test]
+fn locations_inside_others_are_not_compared() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    let text = ingress("web", &annotation("configuration-snippet", "location /metrics { return 403; }"), "/", "web");
+    let before = compiled(&format!("{text}{config}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let options = Options::of(&chancery_ingress_nginx::DIALECT);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
+    let notes: Vec<&String> = found.not_compared.iter().filter(|note| note.contains("the location `/metrics` inside another location")).collect();
+    assert_eq!(notes.len(), 1, "{:#?}", found.not_compared);
 }
 
 /// The annotations in use, each with its fidelity.
@@ -331,6 +413,12 @@ fn proof_finds_no_differences_of_exact_annotations() {
     is_exact(&annotation("allowlist-source-range", "10.0.0.0/8"), &["client-address", "route"]);
     is_exact(&annotation("permanent-redirect", "https://b.example.com"), &["https-redirect", "redirect", "redirect-location"]);
     is_exact(&annotation("force-ssl-redirect", "true"), &["https-redirect", "redirect"]);
+    // nginx reads protocols in any case.
+    for protocol in ["https", "HTTPS", "Https", "http"] {
+        is_exact(&annotation("backend-protocol", protocol), &["backend-protocol", "backend-tls", "service", "status"]);
+    }
+    // The Service has no address in the input.
+    is_exact(&annotation("service-upstream", "true"), &["service", "route", "status"]);
 }
 
 #[test]

@@ -56,13 +56,8 @@ impl Converter<'_> {
         let mut rules = Vec::new();
         for (zone, unit, name) in [(&limit.rps, "Second", "limit-rps"), (&limit.rpm, "Minute", "limit-rpm")] {
             if zone.limit.value > 0 {
-                let (mut range, mut selector, mut most, mut rule) = (Fields::new(), Fields::new(), Fields::new(), Fields::new());
-                range.set("type", text("Distinct")).set("value", text("0.0.0.0/0"));
-                selector.set("sourceCIDR", range.node());
-                most.set("requests", number(zone.limit.value)).set("unit", text(unit));
-                rule.comment(&format!("{name}: {}", zone.limit.value));
-                rule.set("clientSelectors", list(Vec::from([selector.node()]))).set("limit", most.node());
-                rules.push(rule.node());
+                // A rule keeps only its last range, and a range covers one family of addresses.
+                rules.extend(["0.0.0.0/0", "::/0"].map(|range| limit_rule(range, zone.limit.value, unit, name)));
             }
         }
         if !rules.is_empty() {
@@ -157,6 +152,17 @@ impl Converter<'_> {
         out.set("numRetries", number(if tries <= 0 { 10 } else { tries - 1 })).set("retryOn", on.node());
         Some(out.node())
     }
+}
+
+/// A limit for each client address in a range.
+fn limit_rule(range: &str, most: i64, unit: &str, name: &str) -> Node {
+    let (mut source, mut selector, mut limit, mut rule) = (Fields::new(), Fields::new(), Fields::new(), Fields::new());
+    source.set("type", text("Distinct")).set("value", text(range));
+    selector.set("sourceCIDR", source.node());
+    limit.set("requests", number(most)).set("unit", text(unit));
+    rule.comment(&format!("{name}: {most}"));
+    rule.set("clientSelectors", list(Vec::from([selector.node()]))).set("limit", limit.node());
+    rule.node()
 }
 
 /// Writes a duration of whole seconds.

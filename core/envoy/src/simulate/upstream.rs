@@ -30,6 +30,8 @@ pub struct LocalityShare<'a> {
     pub hosts: Vec<&'a LbEndpoint>,
     /// The name of the region.
     pub region: &'a str,
+    /// The Services that the control plane records for its hosts: namespace, name and port.
+    pub services: Vec<[&'a str; 3]>,
     /// Between 0 and 1.
     pub share: f64,
 }
@@ -125,7 +127,8 @@ impl<'a> Gateway<'a> {
                 } else {
                     hosts.iter().map(|host| f64::from(host.load_balancing_weight.unwrap_or(1))).sum()
                 };
-                LocalityShare { hosts, region: locality.locality.as_ref().map_or("", |locality| locality.region.as_str()), share }
+                let region = locality.locality.as_ref().map_or("", |locality| locality.region.as_str());
+                LocalityShare { hosts, region, services: recorded_services(locality.metadata.as_ref()), share }
             })
             .collect();
         let total: f64 = out.iter().map(|of| of.share).sum();
@@ -150,6 +153,24 @@ impl<'a> Gateway<'a> {
         let then = if panics { "Envoy sends requests to unhealthy ones then" } else { "Envoy answers 503 (no healthy upstream)" };
         Some(format!("none of the endpoints of {name} is healthy: {then}"))
     }
+}
+
+/// Returns the Services among the resources that a control plane writes into metadata: namespace, name and port.
+fn recorded_services(of: Option<&pb::base::Metadata>) -> Vec<[&str; 3]> {
+    use pb::value::Kind;
+    fn service(value: &pb::Value) -> Option<[&str; 3]> {
+        let Some(Kind::StructValue(own)) = &value.kind else { return None };
+        let text = |name: &str| match own.fields.get(name)?.kind.as_ref()? {
+            Kind::StringValue(text) => Some(text.as_str()),
+            _ => None,
+        };
+        (text("kind")? == "Service").then_some([text("namespace")?, text("name")?, text("sectionName")?])
+    }
+    let lists = of.into_iter().flat_map(|of| of.filter_metadata.values()).filter_map(|own| match own.fields.get("resources")?.kind.as_ref()? {
+        Kind::ListValue(list) => Some(&list.values),
+        _ => None,
+    });
+    lists.flatten().filter_map(service).collect()
 }
 
 /// The key of the metadata that selects a socket.

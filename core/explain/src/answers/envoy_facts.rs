@@ -60,6 +60,10 @@ pub(super) fn service_shares<'a>(gateway: &Gateway<'a>, cluster: &'a pb::cluster
     let mut is_known = false;
     for locality in gateway.locality_shares(cluster) {
         let mut names = behind(&mut locality.hosts.iter().copied());
+        if names.is_empty() {
+            // Envoy sends requests to the Service itself, and the input lacks its address.
+            names.extend(locality.services.iter().map(|[namespace, name, port]| services.at_port(&format!("{namespace}/{name}"), port)));
+        }
         is_known |= !names.is_empty();
         if names.is_empty() {
             names.insert(if locality.region.is_empty() { cluster.name.clone() } else { locality.region.to_owned() });
@@ -181,23 +185,8 @@ fn filter_facts(config: &pb::Any, out: &mut Vec<(Aspect, String, &'static str)>,
             *body = buffer.max_request_bytes.map(|bytes| bytes_in_words(bytes.into()));
         }
     } else if let Some(of) = config.downcast_ref::<LocalRateLimit>() {
-        let words = |bucket: &pb::kind::TokenBucket| {
-            let unit = match bucket.fill_interval.as_ref().map(seconds).unwrap_or_default().as_str() {
-                "1s" => "second".to_owned(),
-                "60s" => "minute".to_owned(),
-                "3600s" => "hour".to_owned(),
-                other => other.to_owned(),
-            };
-            (format!("{} requests per {unit}", bucket.tokens_per_fill.unwrap_or(1)), format!("bursts of {}", bucket.max_tokens))
-        };
-        let shared = of.token_bucket.as_ref().map(words).map(|(rate, bursts)| format!("{rate} of all clients together, {bursts}"));
-        let each = of.descriptors.first().and_then(|descriptor| {
-            let (rate, bursts) = words(descriptor.token_bucket.as_ref()?);
-            let is_by_address =
-                descriptor.entries.iter().any(|entry| entry.key.replace('-', "_").ends_with("remote_address") && entry.value.is_empty());
-            let whose = if is_by_address { "of each client address" } else { "with the same descriptor" };
-            Some(format!("{rate} {whose}, {bursts}"))
-        });
+        let shared = of.token_bucket.as_ref().map(rate).map(|(rate, bursts)| format!("{rate} of all clients together, {bursts}"));
+        let each = descriptor_limits(of);
         out.extend(each.or(shared).map(|words| (Aspect::RateLimit, words, PLACE)));
     } else if let Some(of) = config.downcast_ref::<StatefulSessionPerRoute>()
         && let Some(Session::StatefulSession(session)) = &of.r#override
@@ -209,6 +198,46 @@ fn filter_facts(config: &pb::Any, out: &mut Vec<(Aspect, String, &'static str)>,
         let name = cookie.and_then(|of| of.cookie.as_ref()).map(|cookie| format!("cookie {}", cookie.name));
         out.push((Aspect::Affinity, name.unwrap_or_else(|| "by a header".to_owned()), PLACE));
     }
+}
+
+/// Describes a bucket: its rate, and its bursts.
+fn rate(bucket: &pb::kind::TokenBucket) -> (String, String) {
+    let unit = match bucket.fill_interval.as_ref().map(seconds).unwrap_or_default().as_str() {
+        "1s" => "second".to_owned(),
+        "60s" => "minute".to_owned(),
+        "3600s" => "hour".to_owned(),
+        other => other.to_owned(),
+    };
+    (format!("{} requests per {unit}", bucket.tokens_per_fill.unwrap_or(1)), format!("bursts of {}", bucket.max_tokens))
+}
+
+/// The ranges of all clients.
+const ALL_RANGES: [&str; 2] = ["0.0.0.0/0", "::/0"];
+
+/// Describes the limits of descriptors, in their order. Equal limits for several ranges of clients are one limit.
+fn descriptor_limits(of: &pb::http_filter::local_ratelimit::v3::LocalRateLimit) -> Option<String> {
+    /// The rate and bursts, whether each address has its own bucket, and the ranges of clients; none for all clients.
+    type Limit = ((String, String), bool, BTreeSet<String>);
+    let mut limits: Vec<Limit> = Vec::new();
+    for descriptor in &of.descriptors {
+        let Some(bucket) = descriptor.token_bucket.as_ref() else { continue };
+        let of_address = descriptor.entries.iter().filter(|entry| entry.key.replace('-', "_").ends_with("remote_address"));
+        let (ranges, each): (Vec<_>, Vec<_>) = of_address.partition(|entry| !entry.value.is_empty());
+        let (rate, is_each, range) = (rate(bucket), !each.is_empty(), ranges.first().map(|entry| entry.value.clone()));
+        // A bucket without a range covers all clients.
+        let known = limits.iter_mut().find(|(known, known_each, ranges)| *known == rate && *known_each == is_each && !ranges.is_empty());
+        match (known, range) {
+            (Some((.., ranges)), Some(range)) => drop(ranges.insert(range)),
+            (_, range) => limits.push((rate, is_each, range.into_iter().collect())),
+        }
+    }
+    let words = |((rate, bursts), is_each, ranges): &Limit| {
+        let is_all = ranges.is_empty() || ALL_RANGES.iter().all(|range| ranges.contains(*range));
+        let within = if is_all { String::new() } else { format!(" in {}", ranges.iter().map(String::as_str).collect::<Vec<_>>().join(" and ")) };
+        let whose = if *is_each { format!("of each client address{within}") } else { "with the same descriptor".to_owned() };
+        format!("{rate} {whose}, {bursts}")
+    };
+    (!limits.is_empty()).then(|| limits.iter().map(words).collect::<Vec<_>>().join("; "))
 }
 
 /// Returns the limit for the whole response, or for pauses in it if the whole has no limit.

@@ -122,7 +122,8 @@ impl<'r> OpenNginx<'r> {
             out.set(Aspect::ResponseHeader(name.clone()), values.join(", "), out.place.clone());
         }
         if let Some(location) = location {
-            let LocationFacts(facts) = facts_of(location, self.nginx, self.services, self.upstreams.get(location.upstream.value.as_str()).copied());
+            let upstream = self.upstreams.get(location.upstream.value.as_str()).copied();
+            let LocationFacts(facts) = facts_of(location, self.nginx, self.services, upstream, response.needed);
             out.facts.extend(facts);
         }
     }

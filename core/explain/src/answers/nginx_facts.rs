@@ -9,11 +9,18 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Location, Nginx, Upstream};
 use chancery_base::resource::Origin;
 use chancery_nginx::location::auth;
+use chancery_nginx::simulate::Credentials;
 
 pub(super) struct LocationFacts(pub(super) Vec<(Aspect, Fact)>);
 
-/// Returns the facts of a location, and of the upstream that it forwards to.
-pub(super) fn facts_of(location: &Location, nginx: &Nginx, services: &Services, upstream: Option<&Upstream>) -> LocationFacts {
+/// Returns the facts of a location, and of the upstream that it forwards to. `needed`: the credentials that the request needed.
+pub(super) fn facts_of(
+    location: &Location,
+    nginx: &Nginx,
+    services: &Services,
+    upstream: Option<&Upstream>,
+    needed: Option<Credentials>,
+) -> LocationFacts {
     let mut out = LocationFacts(Vec::new());
     let (settings, proxy) = (&location.settings, &location.settings.proxy);
     out.add(Aspect::ConnectTimeout, format!("{}s", proxy.connect_timeout.value), proxy.connect_timeout.origin);
@@ -44,17 +51,21 @@ pub(super) fn facts_of(location: &Location, nginx: &Nginx, services: &Services, 
     if !settings.mirror.target.is_empty() {
         out.add(Aspect::Mirror, service_of_url(&settings.mirror.target.value, services), settings.mirror.target.origin);
     }
-    let external = auth(location, nginx);
-    if settings.satisfy.value == "any" {
-        // An allowed address needs no credentials.
-    } else if !external.url.is_empty() {
-        out.add(Aspect::Authentication, format!("asks {}", service_of_url(&external.url.value, services)), external.url.origin);
-        let written = external.url.value.split_once("://").map_or("", |(_, rest)| rest);
-        let path = written.find('/').and_then(|at| written.get(at..)).filter(|path| !path.contains('$'));
-        path.into_iter().for_each(|path| out.add(Aspect::AuthenticationPath, path.to_owned(), external.url.origin));
-        out.add(Aspect::AuthenticationFailure, "denied".to_owned(), external.url.origin);
-    } else if settings.basic_auth.secured.value {
-        out.add(Aspect::Authentication, format!("{} authentication", settings.basic_auth.kind.value), settings.basic_auth.kind.origin);
+    match needed {
+        None => {}
+        Some(Credentials::Password) => {
+            out.add(Aspect::Authentication, "basic authentication".to_owned(), settings.basic_auth.kind.origin);
+        }
+        Some(Credentials::Service) => {
+            let url = &auth(location, nginx).url;
+            // A snippet may name another location.
+            let asked = if url.is_empty() { "asks a service".to_owned() } else { format!("asks {}", service_of_url(&url.value, services)) };
+            out.add(Aspect::Authentication, asked, url.origin);
+            let written = url.value.split_once("://").map_or("", |(_, rest)| rest);
+            let path = written.find('/').and_then(|at| written.get(at..)).filter(|path| !path.contains('$'));
+            path.into_iter().for_each(|path| out.add(Aspect::AuthenticationPath, path.to_owned(), url.origin));
+            out.add(Aspect::AuthenticationFailure, "denied".to_owned(), url.origin);
+        }
     }
     if matches!(settings.backend_protocol.value.to_ascii_uppercase().as_str(), "HTTPS" | "GRPCS") {
         let ssl = &settings.proxy_ssl;

@@ -44,17 +44,18 @@ fn compiled(dialect: &'static Dialect, text: &str) -> Compilation {
 }
 
 fn ingress(annotations: &str) -> Compilation {
-    compiled(
-        NGINX,
-        &format!(
-            "apiVersion: networking.k8s.io/v1
+    compiled(NGINX, &ingress_text(annotations))
+}
+
+fn ingress_text(annotations: &str) -> alloc::string::String {
+    format!(
+        "apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata: {{name: api, namespace: shop, annotations: {{{annotations}}}}}
 spec:
   ingressClassName: nginx
   rules: [{{host: shop.example.com, http: {{paths: [{{path: /api, pathType: Prefix, backend: {{service: {{name: api, port: {{number: 8080}}}}}}}}]}}}}]
 "
-        ),
     )
 }
 
@@ -292,4 +293,27 @@ fn shares_of_one_cluster_are_compared_by_service() {
     let [row] = all[..] else { panic!("one row is expected: {all:#?}") };
     let (before, after) = ("shop/api:8080 (80%), shop/next:8080 (20%)", "shop/api:8080 (90%), shop/next:8080 (10%)");
     assert_eq!((row.before.value.as_str(), row.after.value.as_str()), (before, after));
+}
+
+#[test]
+fn any_condition_tells_which_credentials_were_needed() {
+    let prefix = "nginx.ingress.kubernetes.io";
+    let any = format!("{prefix}/satisfy: any, {prefix}/allowlist-source-range: 10.0.0.0/8, {prefix}/auth-type: basic, {prefix}/auth-secret: users");
+    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: users, namespace: shop}\ndata: {auth: dXNlcjE6e1NIQX10RVNzQm1FL3lOWTNsYjZhMEw2dlZRRVpOcXc9}\n";
+    let compilation = compiled(NGINX, &format!("{}{secret}", ingress_text(&any)));
+    let positions = compilation.positions();
+    let respondents = Respondents::of(&compilation, &positions);
+    let open = respondents.open();
+    let authentication = |source: &str, password: bool| {
+        let mut request = chancery_envoy::simulate::Request::new("GET", "http://shop.example.com/api").expect("a request");
+        request.source = source.parse().ok();
+        if password {
+            request.headers.add("authorization", &format!("Basic {}", chancery_envoy::simulate::ANY_PASSWORD));
+        }
+        let answer = open.answer(&request);
+        (answer.words(), answer.facts.get(&crate::answers::Aspect::Authentication).map(|fact| fact.value.clone()))
+    };
+    assert_eq!(authentication("10.0.0.7", false), ("shop/api:8080".into(), None));
+    assert_eq!(authentication("192.0.2.7", false), ("401".into(), None));
+    assert_eq!(authentication("192.0.2.7", true), ("shop/api:8080".into(), Some("basic authentication".into())));
 }

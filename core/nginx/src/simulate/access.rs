@@ -4,7 +4,7 @@
 
 use super::content::Pass;
 use super::exchange::{Exchange, Kept};
-use super::message::{contains, range};
+use super::message::{Credentials, contains, range};
 use super::password::{self, Check};
 use super::scope::Scope;
 use alloc::collections::BTreeMap;
@@ -33,6 +33,9 @@ pub struct Counted {
     /// Answers and connections.
     pub kept: Kept,
 }
+
+/// A check of a request: its result, or `None` if it does not apply.
+type Step<'d, E> = fn(&mut E, &Scope<'d>, &'d [crate::directive::Directive]) -> Option<Result<(), Refusal>>;
 
 impl<'d> Exchange<'_> {
     /// Checks limits by client address. All requests of a list arrive at the same moment.
@@ -65,11 +68,17 @@ impl<'d> Exchange<'_> {
     pub fn check_access(&mut self, scope: &Scope<'d>, server: &'d [crate::directive::Directive]) -> Result<(), Refusal> {
         let any = scope.value("satisfy") == Some("any");
         let mut refused: Option<Refusal> = None;
-        for step in [Self::check_addresses, Self::check_password, Self::ask_service] {
+        let steps: [(Step<'d, Self>, Option<Credentials>); 3] =
+            [(Self::check_addresses, None), (Self::check_password, Some(Credentials::Password)), (Self::ask_service, Some(Credentials::Service))];
+        for (step, credentials) in steps {
             match step(self, scope, server) {
                 None => {}
-                Some(Ok(())) if any => return Ok(()),
-                Some(Ok(())) => {}
+                Some(Ok(())) => {
+                    self.response.needed = credentials.or(self.response.needed);
+                    if any {
+                        return Ok(());
+                    }
+                }
                 Some(Err(refusal)) if any && matches!(refusal.status, 401 | 403) && refused.as_ref().is_none_or(|known| known.status != 401) => {
                     refused = Some(refusal);
                 }

@@ -151,6 +151,18 @@ pub fn location<'d>(server: &'d [Directive], path: &str, patterns: &PatternCache
     best.map_or(Found::Nothing, |(directive, _)| Found::Location(directive, Captures::default()))
 }
 
+/// Returns the name of the location in a location's block that nginx would move on to, or that could match the path.
+pub fn nested(block: &[Directive], path: &str, patterns: &PatternCache) -> Option<String> {
+    let is_location = |directive: &&Directive| directive.name == "location";
+    let first = block.iter().find(is_location)?;
+    let found = match location(block, path, patterns) {
+        Found::Nothing => return None,
+        Found::Unknown => first,
+        Found::Slash(found) | Found::Location(found, _) => found,
+    };
+    Some(found.args.iter().map(chancery_text::Str::as_str).collect::<Vec<_>>().join(" "))
+}
+
 fn prefix_len(directive: &Directive) -> usize {
     if directive.arg(0) == "^~" { directive.arg(1).len() } else { directive.arg(0).len() }
 }

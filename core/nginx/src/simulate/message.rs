@@ -160,6 +160,14 @@ pub struct Step {
     pub origin: Option<Origin>,
 }
 
+/// The credentials that nginx checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credentials {
+    Password,
+    /// Credentials for the authentication service.
+    Service,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     /// The parts that the request passed, in order.
@@ -186,6 +194,8 @@ pub struct Response {
     pub certificate: Option<String>,
     /// The statuses of all repetitions.
     pub statuses: Vec<u16>,
+    /// The credentials that the request needed, if any.
+    pub needed: Option<Credentials>,
     /// The reason for a missing response.
     pub error: Option<String>,
     /// Skipped parts that could change the response.

@@ -19,7 +19,7 @@ mod tls;
 mod upstream_index;
 mod uri;
 
-pub use message::{Answer, Request, Response, Seen, Step, Version, World, read};
+pub use message::{Answer, Credentials, Request, Response, Seen, Step, Version, World, read};
 pub use tls::certificate_of;
 pub use uri::host_name;
 

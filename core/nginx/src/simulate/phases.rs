@@ -261,6 +261,9 @@ impl<'n> Simulator<'n> {
         let inner = location.inner();
         let name: Vec<&str> = location.args.iter().map(chancery_text::Str::as_str).collect();
         exchange.step("location", name.join(" "), location.origin);
+        if let Some(nested) = choose::nested(inner, &exchange.uri, &self.patterns) {
+            exchange.note(format!("the location `{nested}` inside another location is not evaluated"));
+        }
         let mut scope = server.with(inner);
         exchange.has_header_filter = inner.iter().any(|directive| directive.name == "header_filter_by_lua_file");
         if self.is_too_large(exchange, &scope) {
