@@ -194,8 +194,8 @@ async function main() {
     const contains = spawnSync("unzip", ["-l", extension], { encoding: "utf8" }).stdout.includes("extension/page/index.html");
     if (contains) {
       const frame = await panelFrame(page);
-      await frame.locator("svg, canvas").first().waitFor();
-      await page.waitForTimeout(4000);
+      await frame.locator("svg text, .node", { hasText: "cart" }).first().waitFor();
+      await page.waitForTimeout(1000);
       passed.push("panel");
     }
     await shot("panel");

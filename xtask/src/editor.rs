@@ -69,6 +69,8 @@ pub fn build(quick: bool) -> Result<PathBuf, String> {
     empty(&shown)?;
     if page::dist().is_dir() {
         copy_folder(&page::dist(), &shown)?;
+        // A worker in a webview cannot load other scripts.
+        call(program("npm").args(["run", "build:panel"]).current_dir(folder()))?;
     }
     copy(&root().join("LICENSE"), &folder().join("LICENSE"))?;
     let out = target().join("editor");

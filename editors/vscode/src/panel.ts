@@ -44,9 +44,11 @@ export class Panel implements vscode.Disposable {
       return this.load();
     }
     const folder = vscode.Uri.joinPath(this.context.extensionUri, "page");
+    const read = async (name: string): Promise<string> => new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.joinPath(folder, name)));
     let page: string;
+    let worker: string;
     try {
-      page = new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.joinPath(folder, "index.html")));
+      [page, worker] = await Promise.all([read("index.html"), read("worker.js")]);
     } catch {
       throw new Error("This build of the extension does not contain the page. `Chancery: Start the Playground` opens it in the browser.");
     }
@@ -64,7 +66,7 @@ export class Panel implements vscode.Disposable {
       }
     });
     this.panel = panel;
-    panel.webview.html = frame(page, panel.webview.asWebviewUri(folder).toString(), panel.webview.cspSource);
+    panel.webview.html = webviewDocument({ page, worker }, panel.webview.asWebviewUri(folder).toString(), panel.webview.cspSource);
   }
 
   /** Sends the files again soon after a change. */
@@ -91,8 +93,8 @@ export class Panel implements vscode.Disposable {
   }
 }
 
-/** The webview's document: a frame with the page, which forwards messages in both directions. */
-function frame(page: string, folder: string, source: string): string {
+/** The webview's document: the page, whose files have the origin `source`. */
+function webviewDocument({ page, worker }: { page: string; worker: string }, folder: string, source: string): string {
   const nonce = Array.from({ length: 24 }, () => Math.floor(Math.random() * 36).toString(36)).join("");
   const policy = [
     "default-src 'none'",
@@ -102,43 +104,27 @@ function frame(page: string, folder: string, source: string): string {
     `font-src ${source}`,
     `connect-src ${source}`,
     "worker-src blob:",
-    "frame-src 'self'",
     `base-uri ${source}`,
   ];
-  // A worker must have the document's origin, but the page's files have another one.
-  const workers = `
-    const Native = Worker;
-    globalThis.Worker = class extends Native {
-      constructor(script, options) {
-        const address = new URL(script, document.baseURI).href;
-        super(URL.createObjectURL(new Blob(["import " + JSON.stringify(address) + ";"], { type: "text/javascript" })), options);
-      }
-    };`;
-  const shown = page
-    .replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, `<base href="${folder}/"><script nonce="${nonce}">${workers}</script>`)
-    .replace("<html ", `<html data-query="${QUERY}" `);
-  const escaped = shown.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy.join("; ")}">
-<style nonce="${nonce}">html, body, iframe { width: 100%; height: 100%; margin: 0; padding: 0; border: 0; } body { overflow: hidden; } iframe { display: block; }</style>
-<title>Chancery</title>
-</head>
-<body>
-<script nonce="${nonce}">
-const host = acquireVsCodeApi();
-window.addEventListener("message", (event) => {
-  const page = document.getElementById("page").contentWindow;
-  if (event.source === page) {
-    host.postMessage(event.data);
-  } else {
-    page.postMessage(event.data, "*");
-  }
-});
-</script>
-<iframe id="page" title="The gateway" srcdoc="${escaped}"></iframe>
-</body>
-</html>`;
+  const head = `
+    <meta http-equiv="Content-Security-Policy" content="${policy.join("; ")}">
+    <base href="${folder}/">
+    <style nonce="${nonce}">body { padding: 0; }</style>
+    <script nonce="${nonce}">
+      const editor = acquireVsCodeApi();
+      globalThis.chanceryEditor = { postMessage: (message) => editor.postMessage(message) };
+      // A worker cannot load files of a webview: it gets its script here, and its program in the first message.
+      const code = ${JSON.stringify(worker).replace(/</g, "\\u003c")};
+      const PageWorker = globalThis.Worker;
+      globalThis.Worker = class extends PageWorker {
+        constructor(script, options) {
+          super(URL.createObjectURL(new Blob([code], { type: "text/javascript" })), { ...options, name: "shared" });
+          fetch(new URL("chancery-worker_bg.wasm", document.baseURI))
+            .then((program) => program.arrayBuffer())
+            .then((program) => WebAssembly.compile(program))
+            .then((program) => this.postMessage(program));
+        }
+      };
+    </script>`;
+  return page.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, () => head).replace("<html ", `<html data-query="${QUERY}" `);
 }

@@ -13,7 +13,7 @@ use js_sys::{Array, Object, Reflect};
 use leptos::prelude::*;
 use serde::Deserialize;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::MessageEvent;
+use web_sys::{MessageEvent, Window};
 
 #[derive(Deserialize)]
 struct HostMessage {
@@ -47,9 +47,15 @@ fn send(what: &str, more: &[(&str, JsValue)]) {
     for (name, value) in more {
         let _ = Reflect::set(&message, &(*name).into(), value);
     }
-    if let Ok(Some(parent)) = window().parent() {
-        let _ = parent.post_message(&message, "*");
+    if let Some(page) = editor().or_else(|| window().parent().ok().flatten()) {
+        let _ = page.post_message(&message, "*");
     }
+}
+
+/// The editor that shows this page. It hides the parent, and gives `globalThis.chanceryEditor` with the method `postMessage` instead.
+fn editor() -> Option<Window> {
+    let editor = Reflect::get(&window(), &"chanceryEditor".into()).ok()?;
+    (!editor.is_undefined()).then(|| editor.unchecked_into())
 }
 
 /// Listens to the surrounding page and reports to it.
@@ -72,9 +78,9 @@ pub fn start(app: App) {
 fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
     let heard = EventListener::new(&window(), "message", move |event| {
         let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
-        // Only the parent page may send messages.
+        // Only the parent page may send messages. An editor lets no other page send any.
         let parent = window().parent().ok().flatten();
-        if event.source().map(JsValue::from) != parent.map(JsValue::from) {
+        if editor().is_none() && event.source().map(JsValue::from) != parent.map(JsValue::from) {
             return;
         }
         let text = js_sys::JSON::stringify(&event.data()).ok().and_then(|text| text.as_string()).unwrap_or_default();
