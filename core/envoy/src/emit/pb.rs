@@ -15,7 +15,7 @@ pub use chancery_envoy_api::envoy::extensions::{
     filters::listener as listener_filter,
     filters::network::{http_connection_manager::v3 as hcm, rbac::v3 as network_rbac, tcp_proxy::v3 as tcp_proxy},
     formatter,
-    http::early_header_mutation,
+    http::{early_header_mutation, original_ip_detection},
     internal_redirect, load_balancing_policies as load_balancing,
     matching::{common_inputs::network::v3 as network_input, input_matchers::ip::v3 as ip_matcher},
     transport_sockets::{quic::v3 as quic, tls::v3 as tls},

@@ -255,6 +255,57 @@ fn is_internal(manager: &HttpConnectionManager, address: IpAddr) -> bool {
     manager.internal_address_config.as_ref().is_some_and(|config| config.cidr_ranges.iter().any(|range| contains(range, address)))
 }
 
+/// The result of extensions that detect the client's address.
+#[derive(Default)]
+struct Detected {
+    /// The client; none if the client is the other end of the connection.
+    client: Option<IpAddr>,
+    /// Whether the other end of the connection is appended to `X-Forwarded-For`.
+    appends: bool,
+}
+
+/// Asks the extensions that detect the client's address, until one finds it. Returns `None` if there are no extensions that are known.
+///
+/// Envoy `source/extensions/http/original_ip_detection/xff/xff.cc` and `custom_header/custom_header.cc`.
+fn detected(manager: &HttpConnectionManager, request: &Request, headers: &Headers) -> Option<Detected> {
+    use pb::original_ip_detection::{custom_header::v3::CustomHeaderConfig, xff::v3::XffConfig};
+    let mut out = None;
+    for config in manager.original_ip_detection_extensions.iter().filter_map(|extension| extension.typed_config.as_ref()) {
+        let known = out.get_or_insert_with(Detected::default);
+        if let Some(xff) = config.downcast_ref::<XffConfig>() {
+            known.appends |= xff.skip_xff_append == Some(false);
+            known.client = forwarded_client(xff, request, headers);
+        } else if let Some(custom) = config.downcast_ref::<CustomHeaderConfig>() {
+            known.client = headers.first(&custom.header_name.to_ascii_lowercase()).and_then(|value| value.trim().parse().ok());
+        }
+        if known.client.is_some() {
+            break;
+        }
+    }
+    out
+}
+
+/// The client in `X-Forwarded-For`. Only trusted proxies may name it.
+fn forwarded_client(of: &pb::original_ip_detection::xff::v3::XffConfig, request: &Request, headers: &Headers) -> Option<IpAddr> {
+    let mut from_end = headers.all("x-forwarded-for").flat_map(|line| line.split(',')).map(str::trim).collect::<Vec<_>>().into_iter().rev();
+    let Some(trusted) = of.xff_trusted_cidrs.as_ref().map(|of| &of.cidrs).filter(|cidrs| !cidrs.is_empty()) else {
+        return from_end.nth(of.xff_num_trusted_hops as usize)?.parse().ok();
+    };
+    let is_trusted = |address: IpAddr| trusted.iter().any(|range| contains(range, address));
+    if !request.source.is_some_and(is_trusted) {
+        return None;
+    }
+    let mut found = None;
+    for text in from_end {
+        let Ok(address) = text.parse::<IpAddr>() else { break };
+        found = Some(address);
+        if !is_trusted(address) {
+            break;
+        }
+    }
+    found
+}
+
 /// Headers of internal requests that external requests may not set.
 const INTERNAL_ONLY: &[&str] = &[
     "x-envoy-retriable-status-codes",
@@ -314,9 +365,15 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
             out.headers.set("x-forwarded-proto", proto);
         }
     } else {
-        let client = from_end(hops);
+        let found = detected(manager, request, &out.headers).unwrap_or_else(|| Detected { client: from_end(hops), ..Detected::default() });
         single = addresses.len() == 1;
-        out.client = client;
+        out.client = found.client;
+        if found.appends {
+            let source = request.source.map_or_else(|| "<client>".to_owned(), |source| source.to_string());
+            let all = addresses.into_iter().chain([source]).collect::<Vec<_>>().join(",");
+            out.headers.set("x-forwarded-for", &all);
+            out.by_envoy.push(by("x-forwarded-for", &all));
+        }
     }
     // Envoy joins repeated headers into one value.
     let given: Vec<&str> = out.headers.all("x-forwarded-proto").collect();

@@ -34,9 +34,10 @@ impl<'r> OpenEnvoy<'r> {
         let mut clusters = HashMap::new();
         for placed in config.clusters.iter() {
             let cluster = &placed.message;
-            let is_empty = gateway.endpoints(cluster).is_some() && gateway.hosts(cluster).filter_map(endpoint_address).next().is_none();
+            let addresses: Vec<String> = gateway.hosts(cluster).filter_map(endpoint_address).collect();
+            let is_empty = gateway.endpoints(cluster).is_some() && addresses.is_empty();
             let shares = service_shares(&gateway, cluster, services);
-            clusters.insert(cluster.name.as_str(), ClusterFacts::of(cluster, shares, &gateway.upstream_tls(cluster), is_empty));
+            clusters.insert(cluster.name.as_str(), ClusterFacts::of(cluster, shares, &gateway.upstream_tls(cluster), &addresses, is_empty));
         }
         let secrets = chain_secrets(of);
         let mut chains = HashMap::new();
@@ -76,6 +77,9 @@ impl<'r> OpenEnvoy<'r> {
             let place = Some(PartPlace::Pointer(self.number, format!("{pointer}/transport_socket")));
             if let Some(certificate) = &facts.certificate {
                 out.set(Aspect::Certificate, certificate.clone(), place.clone());
+            }
+            if let Some(name) = facts.client_name.as_ref().filter(|_| request.client_certificate) {
+                out.set(Aspect::ClientName, name.clone(), place.clone());
             }
             out.set(Aspect::TlsVersions, facts.versions.clone(), place);
         }
@@ -117,7 +121,13 @@ impl<'r> OpenEnvoy<'r> {
             let known = self.clusters.get(cluster).map(|facts| facts.shares.clone()).filter(|shares| !shares.is_empty());
             known.unwrap_or_else(|| Vec::from([(BTreeSet::from([cluster.to_string()]), 1.0)]))
         };
-        let names = |cluster: &str| shares(cluster).into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(names, _)| names).unwrap_or_default();
+        // Only a Service has a name; other servers are known by their host.
+        let name = |cluster: &str| {
+            let facts = self.clusters.get(cluster);
+            let host = facts.filter(|facts| facts.shares.is_empty()).and_then(|facts| facts.host.clone());
+            let largest = || shares(cluster).into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).and_then(|(names, _)| names.first().cloned());
+            host.or_else(largest)
+        };
         let targets = simulation
             .clusters
             .iter()
@@ -150,7 +160,7 @@ impl<'r> OpenEnvoy<'r> {
             }
         }
         for condition in &simulation.conditions {
-            let service = condition.cluster.as_deref().and_then(|cluster| names(cluster).first().cloned());
+            let service = condition.cluster.as_deref().and_then(name);
             if condition.filter.contains("ext_authz") {
                 condition.asked_path.iter().for_each(|path| out.set(Aspect::AuthenticationPath, path.clone(), place.clone()));
                 out.set(Aspect::AuthenticationFailure, if condition.fails_open { "allowed" } else { "denied" }, place.clone());
@@ -176,11 +186,7 @@ impl<'r> OpenEnvoy<'r> {
             if let Some(tls) = &facts.tls {
                 out.set(Aspect::UpstreamTls, tls.clone(), at("/transport_socket"));
             }
-            let mirrors: Vec<String> = route
-                .into_iter()
-                .flat_map(|(route, _)| super::envoy_facts::mirrors(route))
-                .map(|cluster| names(cluster).first().cloned().unwrap_or_default())
-                .collect();
+            let mirrors: Vec<String> = route.into_iter().flat_map(|(route, _)| super::envoy_facts::mirrors(route)).filter_map(name).collect();
             if !mirrors.is_empty() {
                 out.set(Aspect::Mirror, mirrors.join(", "), out.place.clone());
             }

@@ -23,14 +23,17 @@ pub(super) struct ClusterFacts {
     pub(super) protocol: String,
     /// Whether and how Envoy verifies the service's certificate.
     pub(super) tls: Option<String>,
+    /// The host of its only endpoint, if that is a host name: with the port, unless it is a default port.
+    pub(super) host: Option<String>,
 }
 
 impl ClusterFacts {
-    /// `tls`: the TLS settings of connections to its hosts.
+    /// `tls`: the TLS settings of connections to its hosts. `addresses`: those of its hosts.
     pub(super) fn of(
         cluster: &pb::cluster::Cluster,
         shares: Vec<(BTreeSet<String>, f64)>,
         tls: &[Option<&pb::tls::UpstreamTlsContext>],
+        addresses: &[String],
         is_empty: bool,
     ) -> Self {
         let has_tls = tls.iter().any(Option::is_some);
@@ -42,8 +45,16 @@ impl ClusterFacts {
             connect_timeout: cluster.connect_timeout.as_ref().map_or_else(|| "5s".to_owned(), seconds),
             protocol: if has_tls { format!("{base}+tls") } else { base.to_owned() },
             tls: has_tls.then(|| verifications.into_iter().collect::<Vec<_>>().join(" or ")),
+            host: if let [only] = addresses { host_name(only) } else { None },
         }
     }
+}
+
+/// The host name of an address, with the port unless it is a default port; `None` for an IP address.
+fn host_name(address: &str) -> Option<String> {
+    let (host, port) = address.rsplit_once(':')?;
+    let is_name = host.trim_matches(['[', ']']).parse::<core::net::IpAddr>().is_err();
+    is_name.then(|| if matches!(port, "80" | "443") { host.to_owned() } else { address.to_owned() })
 }
 
 /// Returns the Services behind a cluster by their share. One Service may have several localities, and a cluster several Services.
@@ -110,6 +121,8 @@ pub(super) struct ChainFacts {
     pub(super) certificate: Option<String>,
     pub(super) versions: String,
     pub(super) requires_certificate: bool,
+    /// Conditions for the name in the client's certificate, in words.
+    pub(super) client_name: Option<String>,
 }
 
 impl ChainFacts {
@@ -130,7 +143,24 @@ impl ChainFacts {
         let version = |number: i32, default: i32| if number == 0 { default } else { number };
         let (least, most) = (params.map_or(0, |of| of.tls_minimum_protocol_version), params.map_or(0, |of| of.tls_maximum_protocol_version));
         let versions = (version(least, 3)..=version(most, 4)).map(|number| format!("1.{}", number - 1)).collect::<Vec<_>>().join(", ");
-        Some(Self { certificate: secret.cloned().or(named), versions, requires_certificate: context.require_client_certificate == Some(true) })
+        let requires_certificate = context.require_client_certificate == Some(true);
+        Some(Self { certificate: secret.cloned().or(named), versions, requires_certificate, client_name: common.and_then(client_name) })
+    }
+}
+
+/// Describes the names that certificates of clients may have; `None` if all may.
+fn client_name(common: &pb::tls::CommonTlsContext) -> Option<String> {
+    use pb::tls::common_tls_context::ValidationContextType as Validation;
+    let validation = match common.validation_context_type.as_ref()? {
+        Validation::ValidationContext(of) => of,
+        Validation::CombinedValidationContext(of) => of.default_validation_context.as_ref()?,
+        _ => return None,
+    };
+    let hashes = validation.verify_certificate_hash.len() + validation.verify_certificate_spki.len();
+    match (validation.match_typed_subject_alt_names.len(), hashes) {
+        (0, 0) => None,
+        (0, _) => Some("only listed certificates".to_owned()),
+        _ => Some("a subject alternative name must match".to_owned()),
     }
 }
 

@@ -94,6 +94,8 @@ pub enum Aspect {
     Protocol,
     UpstreamTls,
     Authentication,
+    /// Conditions for the name in the client's certificate.
+    ClientName,
     AuthenticationPath,
     AuthenticationFailure,
     Certificate,
@@ -120,6 +122,7 @@ impl Aspect {
             Aspect::Protocol => "protocol to the service".into(),
             Aspect::UpstreamTls => "TLS to the service".into(),
             Aspect::Authentication => "authentication".into(),
+            Aspect::ClientName => "the name in the client's certificate".into(),
             Aspect::AuthenticationPath => "path for the authentication service".into(),
             Aspect::AuthenticationFailure => "a request that the authentication service does not answer".into(),
             Aspect::Certificate => "certificate".into(),

@@ -121,6 +121,10 @@ impl<'r> OpenNginx<'r> {
         for (name, values) in response.headers.iter().filter(|(name, _)| is_compared_response_header(name)) {
             out.set(Aspect::ResponseHeader(name.clone()), values.join(", "), out.place.clone());
         }
+        let names = self.server(response).map(|server| &server.client_certificates.match_cn).filter(|names| !names.is_empty() && request.tls);
+        if let Some(names) = names {
+            out.set(Aspect::ClientName, format!("the subject must match `{}`", names.value), names.origin.map(PartPlace::Origin));
+        }
         if let Some(location) = location {
             let upstream = self.upstreams.get(location.upstream.value.as_str()).copied();
             let LocationFacts(facts) = facts_of(location, self.nginx, self.services, upstream, response.needed);

@@ -46,7 +46,8 @@ pub(super) fn facts_of(
     if let Some(affinity) = affinity {
         out.add(Aspect::Affinity, format!("cookie {}", affinity.cookie.name.value), affinity.kind.origin);
     } else if let Some(by) = upstream.map(|upstream| &upstream.hash_by.by).filter(|by| !by.value.is_empty()) {
-        out.add(Aspect::Affinity, format!("by {}", by.value), by.origin);
+        // Both variables are the client's address.
+        out.add(Aspect::Affinity, format!("by {}", by.value.replace("$binary_remote_addr", "$remote_addr")), by.origin);
     }
     if !settings.mirror.target.is_empty() {
         out.add(Aspect::Mirror, service_of_url(&settings.mirror.target.value, services), settings.mirror.target.origin);

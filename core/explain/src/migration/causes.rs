@@ -26,6 +26,8 @@ macro_rules! causes {
 
 causes! {
     LOST_PROTECTION "lost-protection": "Protection is lost", "The first side denies these requests or checks credentials, and the second side forwards them unchecked.", "Configure the protection of the first side on the second side before you send traffic to it", "Never accept it";
+    FORGED_HEADERS "forged-headers": "Clients can set headers of the proxy", "The first side replaces or removes these request headers, and the second side passes the client's values on.", "Set or remove the header on the second side before the service gets it", "Fix it, if a service trusts the header";
+    NOT_EVALUATED "not-evaluated": "Chancery does not know what the first side does", "The configuration contains a part that Chancery does not evaluate. It may deny or change these requests.", "Find out what the part does, and configure the same on the second side", "Accept it after you have checked the second side by hand";
     ROUTE "route": "Requests end differently", "The two sides have different rules for these requests.", "Add or change the rule for this host and path on the second side", "Fix it, unless no client sends these requests";
     SERVICE "service": "Requests go to another service", "The rules of the two sides name different services.", "Name the first side's service in the second side's rule", "Fix it";
     WEIGHTS "weights": "Services get other shares", "The weights of the two sides differ.", "Set the same weights on the second side", "Fix it, unless you want other shares";
@@ -85,7 +87,7 @@ pub(super) fn of_aspect(aspect: &Aspect, variant: Variant) -> &'static Cause {
         Aspect::UpstreamHost => UPSTREAM_HOST,
         Aspect::Protocol => BACKEND_PROTOCOL,
         Aspect::UpstreamTls => BACKEND_TLS,
-        Aspect::Authentication | Aspect::AuthenticationPath | Aspect::AuthenticationFailure => AUTHENTICATION,
+        Aspect::Authentication | Aspect::ClientName | Aspect::AuthenticationPath | Aspect::AuthenticationFailure => AUTHENTICATION,
         Aspect::Certificate => CERTIFICATE,
         Aspect::TlsVersions => TLS_VERSIONS,
         Aspect::RequestHeader(name) => match name.as_str() {
@@ -117,7 +119,9 @@ pub(super) fn of_ending(before: &GatewayAnswer, after: &GatewayAnswer, variant: 
     let is_to_https = |answer: &GatewayAnswer| !is_tls && answer.location.as_deref().is_some_and(|location| location.starts_with("https://"));
     let is_denied = |answer: &GatewayAnswer, status: u32| answer.ending == Answered && answer.status == Some(status);
     let denies = is_denied(before, 401) || is_denied(before, 403) || before.wants_certificate;
-    if denies && after.ending == Forwarded && !after.facts.contains_key(&Aspect::Authentication) {
+    // Right credentials do not help against another reason to deny.
+    let is_refused = is_denied(before, 403) && !before.wants_certificate;
+    if denies && after.ending == Forwarded && (is_refused || !after.facts.contains_key(&Aspect::Authentication)) {
         return LOST_PROTECTION;
     }
     match (before.ending, after.ending) {
@@ -146,7 +150,7 @@ pub(super) fn of_ending(before: &GatewayAnswer, after: &GatewayAnswer, variant: 
         Variant::Cookie => Some(COOKIE_MATCH),
         Variant::Method => Some(METHOD_MATCH),
         Variant::Client => Some(CLIENT_ADDRESS),
-        Variant::ForwardedHeaders => Some(FORWARDED_TRUST),
+        Variant::ForwardedHeaders | Variant::ForgedHeaders => Some(FORWARDED_TRUST),
         Variant::Preflight | Variant::Origin => Some(CORS),
         Variant::Plain | Variant::Below => None,
     };

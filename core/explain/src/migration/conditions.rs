@@ -51,7 +51,12 @@ pub(super) struct PathConditions {
     pub(super) clients: BTreeSet<IpAddr>,
     /// Origins of other sites that may be allowed.
     pub(super) origins: BTreeSet<String>,
+    /// Request headers that the proxy sets or removes, so that clients cannot.
+    pub(super) owned_headers: BTreeSet<String>,
 }
+
+/// Headers in which nginx tells services about the certificate of the client.
+const CERTIFICATE_HEADERS: [&str; 4] = ["ssl-client-verify", "ssl-client-subject-dn", "ssl-client-issuer-dn", "ssl-client-cert"];
 
 /// An origin that no configuration names.
 pub(super) const OTHER_ORIGIN: &str = "https://elsewhere.invalid";
@@ -65,12 +70,12 @@ impl Conditions {
                 Prepared::Nginx(of) => {
                     self.nginx(of.nginx);
                     // Regular expressions that cannot be evaluated have no row with an example.
-                    let unread = nginx_routes(*of)
-                        .into_iter()
-                        .filter(|row| row.path.starts_with("regex ") && sample_of_regex(&row.path[6..]).is_none())
-                        .count();
-                    if unread > 0 {
-                        self.limits.insert(format!("{unread} regular expressions of nginx are not evaluated: their paths were not tried."));
+                    let unread = nginx_routes(*of).into_iter().filter_map(|row| row.path.strip_prefix("regex ").map(ToOwned::to_owned));
+                    let unread: BTreeSet<String> = unread.filter(|path| sample_of_regex(path).is_none()).map(|path| format!("`{path}`")).collect();
+                    if !unread.is_empty() {
+                        let all = unread.into_iter().collect::<Vec<_>>().join(", ");
+                        self.limits
+                            .insert(format!("Regular expressions of nginx that are not evaluated, so that their paths were not tried: {all}."));
                     }
                 }
                 Prepared::Azure(of, _) => {
@@ -160,7 +165,11 @@ impl Conditions {
             let path = &location.path.value;
             let sample = if is_regex { sample_of_regex(path) } else { Some(path.to_string()) };
             let Some(sample) = sample else { continue };
-            host.path(&sample).merge(&of_location(location, nginx));
+            let mut of = of_location(location, nginx);
+            if !server.client_certificates.ca_file.is_empty() {
+                of.owned_headers.extend(CERTIFICATE_HEADERS.map(ToOwned::to_owned));
+            }
+            host.path(&sample).merge(&of);
         }
         snippets::collect(nginx, server, host);
     }
@@ -181,6 +190,7 @@ impl PathConditions {
         self.methods.extend(other.methods.iter().cloned());
         self.clients.extend(other.clients.iter().copied());
         self.origins.extend(other.origins.iter().cloned());
+        self.owned_headers.extend(other.owned_headers.iter().cloned());
         for (own, others) in [(&mut self.headers, &other.headers), (&mut self.cookies, &other.cookies), (&mut self.queries, &other.queries)] {
             for (name, values) in others {
                 own.entry(name.clone()).or_default().extend(values.iter().cloned());
@@ -284,6 +294,9 @@ fn of_location(location: &Location, nginx: &Nginx) -> PathConditions {
         out.origins.extend(settings.cors.origins.value.iter().filter(|origin| !origin.contains('*')).map(|origin| origin.to_string()));
         out.origins.extend(settings.cors.origins.value.iter().filter(|origin| origin.contains("://*.")).map(|origin| origin.replacen('*', "a", 1)));
     }
+    let lower = |name: &chancery_text::Str| name.to_ascii_lowercase();
+    let of_services = [&settings.external_auth, &nginx.globals.external_auth].map(|auth| &auth.response_headers.value);
+    out.owned_headers.extend(of_services.into_iter().flatten().map(lower));
     let upstream = nginx.upstream(&location.upstream.value);
     let canaries = upstream.into_iter().flat_map(|upstream| &upstream.alternatives).take(2).filter_map(|name| nginx.upstream(name));
     canaries.for_each(|canary| of_canary(&canary.policy, &mut out));

@@ -1,7 +1,7 @@
 //! Finds the differences between two answers to a request. Does not group them; see `mod`.
 
-use super::causes::{Cause, LOST_PROTECTION, of_aspect, of_ending};
-use super::requests::Asked;
+use super::causes::{Cause, FORGED_HEADERS, HOST_MATCH, LOST_PROTECTION, NOT_EVALUATED, of_aspect, of_ending};
+use super::requests::{Asked, FORGED, Variant};
 use crate::answers::{AnswerEnding, Aspect, Fact, GatewayAnswer, PartPlace};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -32,6 +32,7 @@ pub(super) fn differences(
     if let Some(main) = ending(asked, before, after, plain) {
         out.push(main);
     }
+    out.extend(before.notes.iter().filter(|note| is_gap(note)).map(|note| gap(note, before, after)));
     let are_forwarded = before.ending == AnswerEnding::Forwarded && after.ending == AnswerEnding::Forwarded;
     let are_answered = before.ending != AnswerEnding::NotAnswered && after.ending != AnswerEnding::NotAnswered;
     let names: BTreeSet<&Aspect> = before.facts.keys().chain(after.facts.keys()).collect();
@@ -55,9 +56,17 @@ pub(super) fn differences(
             Aspect::RequestHeader(_) | Aspect::ResponseHeader(_) => String::new(),
             _ => format!("{}\u{1}{}", words(old), words(new)),
         };
-        let is_lost = *aspect == Aspect::Authentication && new.is_none();
+        let is_lost = matches!(aspect, Aspect::Authentication | Aspect::ClientName) && new.is_none();
+        let is_forged = |fact: Option<&Fact>| fact.is_some_and(|fact| fact.value.split(", ").any(|value| value == FORGED));
+        let (key, cause) = match aspect {
+            Aspect::RequestHeader(_) if asked.variant == Variant::ForgedHeaders && is_forged(new) && !is_forged(old) => {
+                (FORGED.into(), FORGED_HEADERS)
+            }
+            _ if is_lost => (key, LOST_PROTECTION),
+            _ => (key, of_aspect(aspect, asked.variant)),
+        };
         out.push(Found {
-            cause: if is_lost { LOST_PROTECTION } else { of_aspect(aspect, asked.variant) },
+            cause,
             aspect: Some(aspect.clone()),
             before: words(old),
             after: words(new),
@@ -81,9 +90,13 @@ fn ending(asked: &Asked, before: &GatewayAnswer, after: &GatewayAnswer, plain: O
         return None;
     }
     let is_like_plain = plain.filter(|[old, new]| kind(old) == kind(before) && kind(new) == kind(after));
-    let variant = if is_like_plain.is_some() { super::requests::Variant::Plain } else { asked.variant };
+    let variant = if is_like_plain.is_some() { Variant::Plain } else { asked.variant };
+    let cause = of_ending(before, after, variant, asked.request.tls);
+    // The service of the host does not matter for how hosts match.
+    let kind =
+        |answer: &GatewayAnswer| if cause == HOST_MATCH && answer.ending == AnswerEnding::Forwarded { "forwarded".into() } else { kind(answer) };
     Some(Found {
-        cause: of_ending(before, after, variant, asked.request.tls),
+        cause,
         aspect: None,
         before: before.words(),
         after: after.words(),
@@ -92,8 +105,25 @@ fn ending(asked: &Asked, before: &GatewayAnswer, after: &GatewayAnswer, plain: O
     })
 }
 
+/// Whether a note of a simulation means that the answer may be another one.
+fn is_gap(note: &str) -> bool {
+    note.ends_with(" is not evaluated") || note.ends_with(" are not evaluated")
+}
+
+/// The difference that a part of the first side may make.
+fn gap(note: &str, before: &GatewayAnswer, after: &GatewayAnswer) -> Found {
+    Found {
+        cause: NOT_EVALUATED,
+        aspect: None,
+        before: note.into(),
+        after: after.words(),
+        key: note.into(),
+        places: [before.place.clone(), after.place.clone()],
+    }
+}
+
 /// Describes an ending without the parts that depend on the request.
-fn kind(answer: &GatewayAnswer) -> String {
+pub(super) fn kind(answer: &GatewayAnswer) -> String {
     match answer.ending {
         AnswerEnding::Redirected => format!("redirect {}", answer.status.unwrap_or_default()),
         _ => answer.words(),

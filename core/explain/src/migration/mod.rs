@@ -17,7 +17,7 @@ pub use causes::{CAUSES, Cause, cause};
 pub use surroundings::surroundings;
 
 use crate::OriginView;
-use crate::answers::{AnswerEnding, Aspect, GatewayAnswer, Respondents};
+use crate::answers::{AnswerEnding, Aspect, GatewayAnswer, OpenGateways, Respondents};
 use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -26,9 +26,10 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::executor::{self, Executor, Work};
 use chancery_envoy::simulate::{ANY_PASSWORD, Request, WrittenRequest};
+use chancery_nginx::simulate::message::DEFAULT_CLIENT;
 use conditions::Conditions;
-use difference::{Found, differences};
-use requests::{Asked, Base, bases, request_words};
+use difference::{Found, differences, kind};
+use requests::{Asked, Base, Variant, bases, request_words};
 
 /// The differences between two sides.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -298,6 +299,7 @@ impl Row {
         };
         let what = found.aspect.as_ref().map_or_else(|| "answer".to_owned(), Aspect::label);
         let sentence = match &found.aspect {
+            None if found.cause.name == causes::NOT_EVALUATED.name => format!("`{words}`{variant}: {}", found.before),
             None => format!(
                 "`{words}`{variant}: was {}, will be {}, because {because}",
                 quoted(&answers[0], &found.before),
@@ -390,6 +392,17 @@ impl Credentials {
     }
 }
 
+/// At most this many clients try all requests for a host and path.
+const MOST_CLIENTS: usize = 3;
+
+/// The name of a request header that a gateway sets itself. Other requests try headers about the way of a request.
+fn owned_header(aspect: &Aspect) -> Option<&str> {
+    let Aspect::RequestHeader(name) = aspect else { return None };
+    let is_tried =
+        name.starts_with("x-forwarded-") || name.starts_with("x-envoy-") || matches!(name.as_str(), "authorization" | "cookie" | "x-request-id");
+    (!is_tried).then_some(name)
+}
+
 /// Asks both sides, and collects the differences.
 struct Collector<'r, 'c> {
     before: &'r Respondents<'c>,
@@ -404,28 +417,54 @@ impl<'r, 'c> Collector<'r, 'c> {
     }
 
     fn ask(&mut self, chunk: &[Base<'_>]) {
-        let (old, new) = (self.before.open(), self.after.open());
+        let gateways = [self.before.open(), self.after.open()];
         for base in chunk {
-            let Some(mut plain) = base.plain() else { continue };
-            let mut answers = [old.answer(&plain.request), new.answer(&plain.request)];
-            self.add(&base.host, &plain, &answers, None);
-            // All other requests have the credentials that either side asks for.
-            let mut credentials = Credentials::default();
-            while credentials.add_wanted(&answers) {
-                credentials.give(&mut plain.request);
-                let own = [old.answer(&plain.request), new.answer(&plain.request)];
-                self.add(&base.host, &plain, &own, Some(&answers));
-                answers = own;
+            let mut known: Vec<[String; 2]> = Vec::new();
+            for client in base.clients() {
+                let Some(mut plain) = base.plain().filter(|_| known.len() < MOST_CLIENTS) else { break };
+                if client != DEFAULT_CLIENT {
+                    plain = Asked { request: Request { source: Some(client), ..plain.request }, variant: Variant::Client };
+                }
+                let answers = gateways.each_ref().map(|gateway| gateway.answer(&plain.request));
+                // Clients that both sides treat alike need not try everything again.
+                let kinds = answers.each_ref().map(kind);
+                if !known.contains(&kinds) {
+                    known.push(kinds);
+                    self.ask_all(base, &gateways, plain, answers);
+                }
             }
-            let is_moved = |answer: &GatewayAnswer| {
-                answer.ending == AnswerEnding::Redirected && answer.location.as_deref().is_some_and(|location| location.starts_with("https://"))
-            };
-            let both_move = !base.tls && answers.iter().all(is_moved);
-            for mut asked in base.variants(both_move) {
-                credentials.give(&mut asked.request);
-                let own = [old.answer(&asked.request), new.answer(&asked.request)];
-                self.add(&base.host, &asked, &own, Some(&answers));
+        }
+    }
+
+    /// Asks for the plain request of a client, and for its variants.
+    fn ask_all(&mut self, base: &Base<'_>, gateways: &[OpenGateways<'_>; 2], mut plain: Asked, mut answers: [GatewayAnswer; 2]) {
+        let ask = |request: &Request| gateways.each_ref().map(|gateway| gateway.answer(request));
+        self.add(&base.host, &plain, &answers, None);
+        // All other requests have the credentials that either side asks for.
+        let mut credentials = Credentials::default();
+        while credentials.add_wanted(&answers) {
+            credentials.give(&mut plain.request);
+            let own = ask(&plain.request);
+            self.add(&base.host, &plain, &own, Some(&answers));
+            answers = own;
+        }
+        let is_moved = |answer: &GatewayAnswer| {
+            answer.ending == AnswerEnding::Redirected && answer.location.as_deref().is_some_and(|location| location.starts_with("https://"))
+        };
+        let both_move = !base.tls && answers.iter().all(is_moved);
+        let client = plain.request.source;
+        // A list of clients is tried once.
+        let variants = base.variants(both_move).into_iter().filter(|asked| asked.variant != Variant::Client || client == Some(DEFAULT_CLIENT));
+        let set = answers.iter().flat_map(|answer| answer.facts.keys()).filter_map(owned_header);
+        let names: BTreeSet<&str> = set.chain(base.owned_headers()).collect();
+        let forged = base.forged(names.into_iter()).filter(|_| !both_move);
+        for mut asked in variants.chain(forged) {
+            if asked.variant != Variant::Client {
+                asked.request.source = client;
             }
+            credentials.give(&mut asked.request);
+            let own = ask(&asked.request);
+            self.add(&base.host, &asked, &own, Some(&answers));
         }
     }
 
@@ -450,10 +489,17 @@ impl<'r, 'c> Collector<'r, 'c> {
                 Some(Aspect::RequestHeader(name) | Aspect::ResponseHeader(name)) => Some(name.as_str()),
                 _ => None,
             };
-            let covers = |of: &AcceptedChange| of.covers(found.cause.name, host, &asked.request.path, header);
+            let written = asked.request.authority.as_str();
+            let covers = |of: &AcceptedChange| [host, written].iter().any(|host| of.covers(found.cause.name, host, &asked.request.path, header));
             let accepted = self.accepted.iter().position(covers);
             self.rows.used.extend(accepted);
-            let key = (rank, found.aspect.clone(), found.key.clone(), accepted);
+            // What protects one host or path says nothing about others.
+            let own = if found.cause.name == causes::LOST_PROTECTION.name {
+                format!("{}\u{1}{host}\u{1}{}", found.key, old.why.as_deref().or(old.rule.as_deref()).unwrap_or_default())
+            } else {
+                found.key.clone()
+            };
+            let key = (rank, found.aspect.clone(), own, accepted);
             match self.rows.rows.get_mut(&key) {
                 Some(row) if row.requests.len() < MOST_REQUESTS => row.requests.push(asked.clone()),
                 Some(row) => row.more += 1,

@@ -9,9 +9,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::simulate::Request;
 use chancery_nginx::simulate::message::DEFAULT_CLIENT;
+use core::net::IpAddr;
 
 /// A host that no configuration names.
 pub(super) const UNKNOWN_HOST: &str = "elsewhere.invalid";
+
+/// The value of headers that a client forges.
+pub(super) const FORGED: &str = "forged";
 
 /// How a request differs from the plain request for its host and path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +40,7 @@ pub(super) enum Variant {
     Method,
     Client,
     ForwardedHeaders,
+    ForgedHeaders,
     Preflight,
     Origin,
 }
@@ -63,6 +68,7 @@ impl Variant {
             Variant::Method => "method",
             Variant::Client => "client address",
             Variant::ForwardedHeaders => "forwarded headers from the client",
+            Variant::ForgedHeaders => "headers of the proxy, from the client",
             Variant::Preflight => "CORS preflight",
             Variant::Origin => "from another site",
         }
@@ -132,9 +138,36 @@ impl Base<'_> {
         Some(Asked { request: self.request("GET", &self.host, self.path)?, variant })
     }
 
+    /// The clients whose requests are tried, the usual one first.
+    pub(super) fn clients(&self) -> impl Iterator<Item = IpAddr> {
+        let others = self.conditions.clients.iter().copied().filter(|client| *client != DEFAULT_CLIENT);
+        core::iter::once(DEFAULT_CLIENT).chain(others)
+    }
+
+    /// Headers that only a proxy may set, as far as the configurations name them.
+    pub(super) fn owned_headers(&self) -> impl Iterator<Item = &str> {
+        self.conditions.owned_headers.iter().map(String::as_str)
+    }
+
+    /// Returns the plain request with these headers from the client.
+    pub(super) fn forged<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<Asked> {
+        let mut request = self.request("GET", &self.host, self.path)?;
+        names.for_each(|name| request.add_header(name, FORGED));
+        let has_any = request.headers.iter().next().is_some();
+        has_any.then_some(Asked { request, variant: Variant::ForgedHeaders })
+    }
+
     /// Returns the variants. `is_moved`: both sides redirect plain requests to https, so that most variants change nothing.
     pub(super) fn variants(&self, is_moved: bool) -> Vec<Asked> {
         let mut out = Vec::new();
+        if self.has_tls && !self.tls {
+            // A trusted proxy says so of requests that it received over TLS. Anybody else can say so, too.
+            let plain = self.request("GET", &self.host, self.path);
+            out.extend(plain.map(|mut request| {
+                request.add_header("x-forwarded-proto", "https");
+                Asked { request, variant: Variant::ForwardedHeaders }
+            }));
+        }
         self.paths(is_moved, &mut out);
         self.hosts(is_moved, &mut out);
         if !is_moved && (self.tls || !self.has_tls) {

@@ -69,6 +69,18 @@ fn add(directive: &Directive, path: &str, host: &mut HostConditions) {
             host.path(&sample);
             below = sample;
         }
+        "rewrite" => {
+            if let Some(sample) = shortest(directive.arg(0), "/").filter(|sample| sample.starts_with('/')) {
+                host.path(&sample);
+            }
+        }
+        "proxy_set_header" | "more_set_input_headers" | "more_clear_input_headers" => {
+            let name = directive.arg(0).split(':').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+            if is_plain && !matches!(name.as_str(), "" | "host" | "connection" | "upgrade" | "authorization" | "cookie") {
+                host.path(path).owned_headers.insert(name);
+            }
+        }
         "deny" | "allow" => client(directive.arg(0), host.path(path)),
         "if" => below = condition(directive, path, host),
         _ => {}

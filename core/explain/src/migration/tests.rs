@@ -242,6 +242,49 @@ spec:
     lost(&snippet("server-snippet", "location ^~ /api/internal/ { deny all; return 403; }"), "/api/internal/");
     lost(&snippet("configuration-snippet", "if ($http_x_blocked = yes) { return 403; }"), "x-blocked: yes");
     lost(&with("", ", block-user-agents: Scraper"), "user-agent: Scraper");
+    let redirecting = snippet("configuration-snippet", "rewrite ^/api/old/(.*)$ /api/new/$1 permanent;");
+    let found = compared(&redirecting, &with("", ""), &[]);
+    assert!(!rows(&found, "redirect").is_empty(), "{found:#?}");
+    let scripted = snippet("configuration-snippet", "access_by_lua_block { ngx.exit(403) }");
+    let found = compared(&scripted, &with("", ""), &[]);
+    let all = rows(&found, "not-evaluated");
+    let [row] = all[..] else { panic!("one row is expected: {found:#?}") };
+    assert!(row.sentence.ends_with(": the directive `access_by_lua_block` is not evaluated"), "{}", row.sentence);
+    assert!(found.open().count() > 0);
+}
+
+#[test]
+fn allowed_client_tries_everything() {
+    const ALLOWED: &str = "nginx.ingress.kubernetes.io/allowlist-source-range: 10.0.0.0/8";
+    let found = compared(&ingress(&format!("{ALLOWED}, nginx.ingress.kubernetes.io/use-regex: 'true'")), &ingress(ALLOWED), &[]);
+    let all = rows(&found, "path-case");
+    assert!(all.iter().any(|row| row.sentence.contains("/API from 10.0.0.1")), "{found:#?}");
+    let lost = compared(&ingress(ALLOWED), &ingress(""), &[]);
+    assert!(rows(&lost, "lost-protection").iter().all(|row| !row.sentence.contains("from 10.")), "{lost:#?}");
+}
+
+#[test]
+fn clients_forge_headers_of_the_proxy() {
+    let asking = |headers: &str| {
+        let url = "nginx.ingress.kubernetes.io/auth-url: 'http://auth.example.com/check'";
+        ingress(&format!("{url}, nginx.ingress.kubernetes.io/auth-response-headers: '{headers}'"))
+    };
+    let found = compared(&asking("X-User"), &asking(""), &[]);
+    let all = rows(&found, "forged-headers");
+    let [row] = all[..] else { panic!("one row is expected: {found:#?}") };
+    assert_eq!((row.what.as_str(), row.before.value.as_str(), row.after.value.as_str()), ("request header `x-user`", "not sent", "forged"));
+    let same = compared(&asking("X-User"), &asking("X-User"), &[]);
+    assert!(rows(&same, "forged-headers").is_empty(), "{same:#?}");
+}
+
+#[test]
+fn name_in_the_host_header_can_be_accepted() {
+    let accepted = AcceptedChange::read("accept: [{rule: route, host: 'shop.example.com:80', reason: unused}]").expect("a list");
+    let found = compared(&ingress(""), &proxy_of("other.example.com", "services: [{name: api, port: 8080}]"), &accepted);
+    let all = rows(&found, "route");
+    assert!(all.iter().any(|row| row.accepted.is_some() && row.sentence.contains("shop.example.com:80/")), "{all:#?}");
+    assert!(all.iter().any(|row| row.accepted.is_none()), "{all:#?}");
+    assert!(found.unused.is_empty(), "{:?}", found.unused);
 }
 
 #[test]

@@ -44,7 +44,10 @@ impl<'d> Exchange<'_> {
         for directive in scope.all(&["limit_req"]) {
             let word = |key: &str| directive.args.iter().find_map(|arg| arg.strip_prefix(key));
             let zone = word("zone=").unwrap_or_default();
-            let Some(limit) = self.zone(zone) else { continue };
+            let Some(limit) = self.zone(zone) else {
+                self.note(format!("the limit of the zone `{zone}` is not evaluated"));
+                continue;
+            };
             if limit.exempts(self) {
                 continue;
             }

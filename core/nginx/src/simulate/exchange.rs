@@ -4,6 +4,7 @@ use super::message::{Request, Response, Seen, Step, Version, World, contains, ra
 use super::pattern::{Captures, PatternCache};
 use super::upstream_index::UpstreamIndex;
 use super::uri::Target;
+use crate::directive::Directive;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -34,6 +35,8 @@ pub struct Exchange<'a> {
     /// The behaviour of services.
     pub world: &'a World,
     pub request: &'a Request,
+    /// The headers of the request after directives changed them; `None` if none did.
+    pub changed_headers: Option<Vec<(String, String)>>,
     /// The target, unchanged.
     pub target: Target,
     /// The decoded path after rewrites.
@@ -90,8 +93,37 @@ impl Exchange<'_> {
         let underscores = globals.flag("enable-underscores-in-headers").value;
         let ignores = globals.flag("ignore-invalid-headers").value;
         let is_valid = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' && underscores);
-        let all = self.request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        let all = self.changed_headers.as_ref().unwrap_or(&self.request.headers).iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
         all.filter(|(name, _)| !ignores || is_valid(name)).cloned().collect()
+    }
+
+    /// Applies `more_set_input_headers` and `more_clear_input_headers`.
+    ///
+    /// openresty/headers-more-nginx-module `src/ngx_http_headers_more_headers_in.c`.
+    pub fn change_headers(&mut self, directive: &Directive) {
+        let mut all = self.changed_headers.take().unwrap_or_else(|| self.request.headers.clone());
+        let mut args = directive.args.iter();
+        let mut only_replaces = false;
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                // For some types of bodies only: requests here have no type.
+                "-t" => return self.changed_headers = Some(all),
+                "-r" => only_replaces = true,
+                text => {
+                    let (name, value) = text.split_once(':').map_or((text, ""), |(name, value)| (name, value.trim()));
+                    let name = name.trim().to_ascii_lowercase();
+                    let value = Some(value).filter(|_| directive.name == "more_set_input_headers").map(|value| self.evaluate(value));
+                    let is_it = |own: &str| match name.strip_suffix('*') {
+                        Some(beginning) => own.to_ascii_lowercase().starts_with(beginning),
+                        None => own.eq_ignore_ascii_case(&name),
+                    };
+                    let had = all.iter().any(|(own, _)| is_it(own));
+                    all.retain(|(own, _)| !is_it(own));
+                    all.extend(value.filter(|value| !value.is_empty() && (had || !only_replaces)).map(|value| (name.clone(), value)));
+                }
+            }
+        }
+        self.changed_headers = Some(all);
     }
 
     pub fn header_variable(&self, name: &str) -> String {

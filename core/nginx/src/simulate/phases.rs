@@ -64,6 +64,7 @@ impl<'n> Simulator<'n> {
             moves: 0,
             is_mirrored: false,
             is_own_page: false,
+            changed_headers: None,
             kept: core::mem::take(&mut counted.kept),
             verified: None,
         };
@@ -311,6 +312,7 @@ impl<'n> Simulator<'n> {
 
     /// Limits, access, copies, and then the service.
     fn serve(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive], counted: &mut Counted) -> Ending {
+        scope.merged(&["more_set_input_headers", "more_clear_input_headers"]).into_iter().for_each(|directive| exchange.change_headers(directive));
         let checked = exchange.check_limits(scope, counted).and_then(|()| exchange.check_access(scope, block));
         if let Err(Refusal { status, challenge }) = checked {
             return Ending::Status(status, challenge);

@@ -42,12 +42,14 @@ fn is_known(name: &str) -> bool {
         "send_timeout",
         "gzip",
         "brotli",
-        "modsecurity",
+        "modsecurity_",
         "opentelemetry",
         "satisfy",
         "allow",
         "deny",
-        "auth_",
+        "auth_basic",
+        "auth_digest",
+        "auth_request",
         "error_page",
         "location",
         "server_name",
@@ -67,7 +69,7 @@ fn is_known(name: &str) -> bool {
         "real_ip",
         "set_real_ip_from",
         "http2",
-        "sub_filter",
+        "sub_filter_",
         "chunked_transfer_encoding",
         "tcp_",
         "large_client_header_buffers",
@@ -118,6 +120,8 @@ impl<'d> Exchange<'_> {
                         }
                     }
                 }
+                "modsecurity" if directive.arg(0) == "on" => self.note("what ModSecurity denies is not evaluated"),
+                "modsecurity" => {}
                 UNREADABLE => self.note("a snippet cannot be read; nginx would refuse the configuration"),
                 name if is_known(name) => {}
                 name => self.note(format!("the directive `{name}` is not evaluated")),
