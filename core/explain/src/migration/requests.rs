@@ -161,7 +161,7 @@ impl Base<'_> {
     pub(super) fn variants(&self, is_moved: bool) -> Vec<Asked> {
         let mut out = Vec::new();
         if self.has_tls && !self.tls {
-            // A trusted proxy says so of requests that it received over TLS. Anybody else can say so, too.
+            // A trusted proxy says so of requests that it received over TLS. A client can say so, too.
             let plain = self.request("GET", &self.host, self.path);
             out.extend(plain.map(|mut request| {
                 request.add_header("x-forwarded-proto", "https");
