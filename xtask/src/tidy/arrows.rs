@@ -35,7 +35,7 @@ const CRATES: &[(&str, &[&[&str]])] = &[
     ("lsp", &[&["chancery-core", "chancery-workspace"]]),
     ("mcp", &[&["chancery-core", "chancery-workspace"]]),
     ("cli", &[&["chancery-core", "chancery-live", "chancery-workspace", "chancery-lsp", "chancery-mcp"]]),
-    ("web", &[&["chancery-core"]]),
+    ("web", &[&["chancery-core", "chancery-lsp"]]),
     ("desktop", &[&["chancery-core", "chancery-live", "chancery-web"]]),
     ("tests", &[&["chancery-core", "chancery-envoy-api", "chancery-parity"]]),
     ("tests/wasm", &[&["chancery-core"]]),
