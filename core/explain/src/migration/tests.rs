@@ -8,6 +8,7 @@ use chancery_base::compilation::{Compilation, Dialect, OptionValue, Options, for
 use chancery_base::executor::Sequential;
 use chancery_base::resource::Inputs;
 use chancery_compile::compile;
+use chancery_envoy::simulate::Request;
 
 const NGINX: &Dialect = &chancery_ingress_nginx::DIALECT;
 const CONTOUR: &Dialect = &chancery_contour::DIALECT;
@@ -97,10 +98,12 @@ spec:
 
 /// A route with weights of the same Services. Envoy Gateway makes one cluster of them.
 fn weighted_route(api: u32, next: u32) -> Compilation {
-    compiled(
-        ENVOY_GATEWAY,
-        &format!(
-            "apiVersion: gateway.networking.k8s.io/v1
+    compiled(ENVOY_GATEWAY, &weighted_route_text(api, next))
+}
+
+fn weighted_route_text(api: u32, next: u32) -> alloc::string::String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {{name: envoy}}
 spec: {{controllerName: gateway.envoyproxy.io/gatewayclass-controller}}
@@ -120,7 +123,6 @@ spec:
   - matches: [{{path: {{type: PathPrefix, value: /api}}}}]
     backendRefs: [{{name: api, port: 8080, weight: {api}}}, {{name: next, port: 8080, weight: {next}}}]
 "
-        ),
     )
 }
 
@@ -359,4 +361,37 @@ fn any_condition_tells_which_credentials_were_needed() {
     assert_eq!(authentication("10.0.0.7", false), ("shop/api:8080".into(), None));
     assert_eq!(authentication("192.0.2.7", false), ("401".into(), None));
     assert_eq!(authentication("192.0.2.7", true), ("shop/api:8080".into(), Some("basic authentication".into())));
+}
+
+#[test]
+fn only_trusted_proxies_name_the_client() {
+    let policies = "---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: ClientTrafficPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: web}]
+  clientIPDetection: {xForwardedFor: {trustedCIDRs: [10.0.0.0/8]}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: web}]
+  authorization: {defaultAction: Deny, rules: [{action: Allow, principal: {clientCIDRs: [192.168.0.0/16]}}]}
+";
+    let text = format!("{}{policies}", weighted_route_text(80, 20));
+    let compilation = compiled(ENVOY_GATEWAY, &text);
+    let positions = compilation.positions();
+    let side = Respondents::of(&compilation, &positions);
+    let status = |peer: &str, forwarded: &str| {
+        let mut request = Request::new("GET", "http://shop.example.com/api").expect("a request");
+        request.source = Some(peer.parse().expect("an address"));
+        request.add_header("x-forwarded-for", forwarded);
+        side.open().answer(&request).status
+    };
+    assert_eq!(status("10.0.0.1", "192.168.1.1"), None, "a proxy names an allowed client");
+    assert_eq!(status("10.0.0.1", "192.168.1.1, 203.0.113.9, 10.0.0.2"), Some(403), "the last address that is not a proxy's is the client");
+    assert_eq!(status("203.0.113.9", "192.168.1.1"), Some(403), "a client names another");
+    assert_eq!(status("192.168.1.1", "203.0.113.9"), None, "the connection decides");
 }
