@@ -10,6 +10,7 @@ pub use ending::{describe_nginx_ending, nginx_ending, nginx_story_path};
 pub use routes::{nginx_matching_rows, nginx_routes, nginx_sample_request};
 
 use crate::{OriginOf, OriginView, Positions, RequestVerdict};
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::NginxRef;
@@ -119,7 +120,7 @@ fn redirect_loop(nginx: &Nginx, request: &Request, report: &NginxReport) -> Opti
 
 /// Simulates one request.
 pub(crate) fn answer(simulator: &Simulator<'_>, request: &Request) -> Response {
-    simulator.answer(&World::default(), &[asked(request)]).into_iter().next().unwrap_or_default()
+    simulator.answer(&World::default(), &[asked(request, simulator.nginx())]).into_iter().next().unwrap_or_default()
 }
 
 /// A weight in percent of a total.
@@ -129,7 +130,7 @@ fn share(weight: i64, total: i64) -> f64 {
 }
 
 /// Converts a request to the simulation's type.
-pub(crate) fn asked(request: &Request) -> Asked {
+pub(crate) fn asked(request: &Request, nginx: &Nginx) -> Asked {
     let mut asked = Asked {
         tls: request.tls,
         method: request.method.clone(),
@@ -144,8 +145,18 @@ pub(crate) fn asked(request: &Request) -> Asked {
         ..Asked::default()
     };
     asked.client = request.source.unwrap_or(asked.client);
+    if nginx.globals.flag("use-proxy-protocol").value {
+        // A balancer in front of nginx tells the addresses of the connection.
+        let family = if asked.client.is_ipv4() { "TCP4" } else { "TCP6" };
+        let port = if asked.tls { 443 } else { 80 };
+        asked.proxy_protocol = Some(format!("PROXY {family} {} {BALANCER} {CLIENT_PORT} {port}", asked.client));
+    }
     asked
 }
+
+/// The address at which clients reach a balancer that speaks the PROXY protocol, and the port of a client.
+const BALANCER: &str = "192.0.2.10";
+const CLIENT_PORT: u16 = 40_000;
 
 /// Reads the size of the body from a `Content-Length`.
 fn body_size(length: &str) -> Option<u64> {

@@ -48,7 +48,7 @@ impl<'r> OpenNginx<'r> {
     }
 
     pub(super) fn answer(&self, request: &Request) -> GatewayAnswer {
-        let asked = asked(request);
+        let asked = asked(request, self.nginx);
         let response = self.simulator.answer(&World::default(), core::slice::from_ref(&asked)).into_iter().next().unwrap_or_default();
         let location = self.location(&response);
         let step = response.way.iter().rev().find(|step| step.what == "location").or_else(|| response.way.last());

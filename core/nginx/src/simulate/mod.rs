@@ -66,6 +66,12 @@ impl<'n> Simulator<'n> {
         }
     }
 
+    /// The simulated configuration.
+    #[must_use]
+    pub fn nginx(&self) -> &'n Nginx {
+        self.nginx
+    }
+
     /// Returns the directives of a server, which are built when a request first needs them.
     fn server(&self, index: ServerIndex) -> &[Directive] {
         let found = match index {
