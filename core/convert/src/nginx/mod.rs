@@ -53,6 +53,8 @@ struct Converter<'c> {
     named: BTreeMap<Str, NamedService>,
     /// Ports of Services by `NAMESPACE/NAME`: number, name.
     ports: BTreeMap<String, backends::KnownService>,
+    /// The objects that name headers of an authentication service, with the place, by namespace and name of the Ingress.
+    answering: BTreeMap<(String, String), (ResourceKey, Option<Origin>)>,
 }
 
 /// Converts all Ingresses that the controller serves.
@@ -67,14 +69,15 @@ pub fn ingress_nginx_to_gateway(compilation: &Compilation, target: Target) -> Co
         out: Conversion::default(),
         named: BTreeMap::new(),
         ports: backends::known(&compilation.objects),
+        answering: BTreeMap::new(),
     };
     converter.name_services();
-    converter.clients();
     converter.gateway_traffic();
     for server in &stages.nginx.servers {
         converter.server(server);
     }
     converter.www_redirects();
+    converter.clients();
     converter.reports();
     if converter.plan.routes.is_empty() && converter.plan.others.is_empty() {
         return converter.out;
@@ -91,6 +94,12 @@ impl Converter<'_> {
 
     /// Reports something about the Ingress of a location.
     fn note(&mut self, location: &Location, origin: Option<Origin>, message: impl Into<String>) {
+        let Some((key, origin)) = self.place(location, origin) else { return };
+        self.out.note(&key, origin, message);
+    }
+
+    /// Returns the object of a place, or the Ingress of a location.
+    fn place(&self, location: &Location, origin: Option<Origin>) -> Option<(ResourceKey, Option<Origin>)> {
         let ingress = location.ingress.as_ref();
         let object = origin.or_else(|| ingress?.origin).and_then(|origin| self.objects.get(origin.object()));
         let key = object.map(|object| object.key.clone()).or_else(|| {
@@ -102,8 +111,6 @@ impl Converter<'_> {
                 name: ingress.name.clone(),
             })
         });
-        if let Some(key) = key {
-            self.out.note(&key, origin.filter(|origin| self.objects.get(origin.object()).is_some()), message);
-        }
+        Some((key?, origin.filter(|origin| self.objects.get(origin.object()).is_some())))
     }
 }

@@ -62,6 +62,7 @@ const KNOWN_KEYS: &[&str] = &[
     "no-auth-locations",
     "no-tls-redirect-locations",
     "preserve-trailing-slash",
+    "proxy-add-original-uri-header",
     "proxy-body-size",
     "proxy-buffer-size",
     "proxy-buffering",
@@ -212,6 +213,10 @@ impl Converter<'_> {
                 "Gateway API has no fields for client addresses, passwords, body sizes, retries and cross-origin requests: these are not converted."
                     .to_string(),
             );
+            limits.push(
+                "nginx replaces `X-Real-IP`, `X-Scheme`, `X-Forwarded-Scheme` and `X-Forwarded-Host`; here a client can send them itself."
+                    .to_string(),
+            );
         }
         limits.extend(self.other_classes());
         self.out.limits = limits;
@@ -313,7 +318,31 @@ impl Converter<'_> {
         (all > 0).then(|| format!("{all} {ingresses} that ingress-nginx does not serve {are} not converted: {list}."))
     }
 
+    /// Reports headers for services whose values only nginx knows.
+    fn set_headers(&mut self) {
+        let unknown: Vec<(String, Option<Origin>)> = self
+            .nginx
+            .globals
+            .set_headers
+            .iter()
+            .filter(|(_, value)| !self.is_envoy_gateway() || value.value.contains('$'))
+            .map(|(name, value)| (name.to_string(), value.origin))
+            .collect();
+        for (name, origin) in unknown {
+            let Some(object) = origin.and_then(|origin| self.objects.get(origin.object())) else { continue };
+            let message = match self.is_envoy_gateway() {
+                true => format!(
+                    "`{name}` of `proxy-set-headers` is not converted: its value uses variables of nginx. The listeners remove the header of clients; set \
+                     it in `earlyRequestHeaders` of the ClientTrafficPolicies"
+                ),
+                false => format!("`{name}` of `proxy-set-headers` is not converted: a client can send it itself"),
+            };
+            self.out.note(&object.key, origin, message);
+        }
+    }
+
     fn settings(&mut self) {
+        self.set_headers();
         for (name, tree) in self.nginx.globals.tree().fields() {
             if KNOWN_KEYS.contains(&name.as_str()) {
                 continue;

@@ -433,3 +433,85 @@ fn proof_finds_a_lost_limit_of_addresses() {
     let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
     assert!(found.causes.iter().any(|cause| cause.rule == "client-address"), "{found:#?}");
 }
+
+const AUTH: &str = "---\napiVersion: v1\nkind: Service\nmetadata: {name: auth, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
+
+/// Returns the headers of a request as the service gets them, with these headers of the client.
+fn headers_to_service(text: &str, url: &str, port: u32, headers: &[(&str, &str)]) -> (Conversion, Vec<(String, String)>) {
+    let before = compiled(&format!("{text}{SERVICES}{AUTH}"), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let yaml = conversion.yaml();
+    let after = compiled(&format!("{yaml}{SERVICES}{AUTH}"), &chancery_envoy_gateway::DIALECT);
+    let errors: Vec<&str> = after.all_diagnostics().filter(|of| of.severity == Severity::Error).map(|of| of.message.as_str()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{yaml}");
+    let envoy = EnvoyConfig::of(after.gateways().next().expect("a gateway").ir);
+    let mut request = Request::new("GET", url).expect("a URL");
+    request.port = Some(port);
+    headers.iter().for_each(|(name, value)| request.headers.add(name, value));
+    let found = Gateway::new(&envoy).simulate(&request);
+    let upstream = found.upstream.unwrap_or_else(|| panic!("{yaml}"));
+    let mut out: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let removed = upstream.headers_removed.iter().map(|name| (name, None));
+    let early = upstream.headers_by_envoy.iter().map(|change| (&change.name, change.value.clone()));
+    let late = upstream.headers_added.iter().map(|change| (&change.name, change.value.clone()));
+    for (name, value) in early.chain(removed).chain(late) {
+        out.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        out.extend(value.map(|value| (name.to_ascii_lowercase(), value)));
+    }
+    (conversion, out)
+}
+
+fn has(headers: &[(String, String)], name: &str) -> bool {
+    headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
+#[test]
+fn clients_cannot_send_headers_of_authentication() {
+    let auth = [annotation("auth-url", "http://auth.shop.svc.cluster.local/check"), annotation("auth-response-headers", "X-User,Authorization")];
+    let protected = ingress("web", &auth.join(", "), "/", "web");
+    let forged = [("x-user", "root"), ("authorization", "Bearer a")];
+    let (conversion, headers) = headers_to_service(&protected, "http://a.example.com/", 10_080, &forged);
+    assert!(!has(&headers, "x-user") && has(&headers, "authorization"), "{headers:?}");
+    let about = |conversion: &Conversion, name: &str| {
+        conversion.notes.iter().any(|note| note.message.starts_with(&format!("a client can send `{name}` itself")))
+    };
+    assert!(!about(&conversion, "X-User") && about(&conversion, "Authorization"), "{:?}", conversion.notes);
+    // Another host of the listener may need the header.
+    let other = ingress("next", "", "/", "next").replace("a.example.com", "b.example.com");
+    let (conversion, headers) = headers_to_service(&format!("{protected}{other}"), "http://a.example.com/", 10_080, &forged);
+    assert!(has(&headers, "x-user") && about(&conversion, "X-User"), "{headers:?}");
+    // A host with TLS has its own listener.
+    let secure = protected.replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
+    let (conversion, headers) = headers_to_service(&format!("{secure}{other}"), "https://a.example.com/", 10_443, &forged);
+    assert!(!has(&headers, "x-user") && !about(&conversion, "X-User"), "{headers:?}");
+}
+
+#[test]
+fn clients_cannot_send_headers_about_certificates() {
+    let text = ingress("web", &annotation("auth-tls-secret", "shop/ca"), "/", "web");
+    let secure = text.replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
+    let forged = [("ssl-client-verify", "SUCCESS"), ("ssl-client-subject-dn", "CN=root"), ("x-other", "a")];
+    let (_, headers) = headers_to_service(&secure, "https://a.example.com/", 10_443, &forged);
+    assert!(!has(&headers, "ssl-client-verify") && !has(&headers, "ssl-client-subject-dn") && has(&headers, "x-other"), "{headers:?}");
+}
+
+#[test]
+fn headers_of_nginx_replace_those_of_clients() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {use-forwarded-headers: 'true', proxy-set-headers: ingress-nginx/set}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: set, namespace: ingress-nginx}\ndata: {X-Cluster: blue, X-Host: $host}\n";
+    let text = ingress("web", "", "/", "web") + config;
+    let names = ["x-real-ip", "x-scheme", "x-forwarded-scheme", "x-cluster", "x-host"];
+    let (conversion, headers) = headers_to_service(&text, "http://a.example.com/", 10_080, &names.map(|name| (name, "forged")));
+    assert!(!headers.iter().any(|(_, value)| value == "forged"), "{headers:?}");
+    assert!(headers.contains(&("x-scheme".into(), "http".into())) && headers.contains(&("x-cluster".into(), "blue".into())), "{headers:?}");
+    assert!(conversion.notes.iter().any(|note| note.message.starts_with("`X-Host` of `proxy-set-headers` is not converted")));
+}
+
+#[test]
+fn weights_of_canary_apply_with_affinity() {
+    let canary = [annotation("canary", "true"), annotation("canary-weight", "5")].join(", ");
+    let text = format!("{}{}", ingress("web", &annotation("affinity", "cookie"), "/", "web"), ingress("next", &canary, "/", "next"));
+    let found = causes(&text);
+    assert!(!found.iter().any(|(rule, _)| *rule == "weights"), "{found:?}");
+    let notes: Vec<String> = converted(&text).1.notes.into_iter().map(|note| note.message).collect();
+    assert!(notes.iter().any(|note| note.contains("nginx keeps a client with its cookie on one of the two Services")), "{notes:?}");
+}
