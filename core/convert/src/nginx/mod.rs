@@ -98,6 +98,14 @@ impl Converter<'_> {
         self.out.note(&key, origin, message);
     }
 
+    /// Returns the place of an annotation of a location's Ingress.
+    fn annotation_origin(&self, location: &Location, name: &str) -> Option<Origin> {
+        let object = self.objects.get(location.ingress.as_ref()?.origin?.object())?;
+        let key = alloc::format!("{}/{name}", chancery_ingress_nginx::annotations::PREFIX);
+        let node = object.root.at(&["metadata", "annotations", &key])?;
+        Some(Origin::field(object.id, node.id))
+    }
+
     /// Returns the object of a place, or the Ingress of a location.
     fn place(&self, location: &Location, origin: Option<Origin>) -> Option<(ResourceKey, Option<Origin>)> {
         let ingress = location.ingress.as_ref();

@@ -172,6 +172,9 @@ impl Converter<'_> {
             rule.comments.push("enable-cors: true".to_string());
         }
         let custom = &of.settings.custom_headers.headers;
+        if custom.value.is_empty() && custom.origin.is_some() {
+            self.note(of, custom.origin, "`custom-headers` is not converted: its ConfigMap is empty, or not in the input");
+        }
         if !custom.value.is_empty() {
             rule.comments.push("custom-headers".to_string());
         }

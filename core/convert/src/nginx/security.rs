@@ -86,7 +86,8 @@ impl Converter<'_> {
                     let message = format!(
                         "`auth-secret`: Envoy Gateway reads passwords from the key `.htpasswd` with SHA hashes: requests get 500 until the Secret {home}/{name} has it (`htpasswd -s`)"
                     );
-                    self.note(of, settings.basic_auth.secret.origin, message);
+                    let origin = settings.basic_auth.secret.origin.or_else(|| self.annotation_origin(of, "auth-secret"));
+                    self.note(of, origin, message);
                 }
             }
         }

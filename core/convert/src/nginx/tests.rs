@@ -515,3 +515,38 @@ fn weights_of_canary_apply_with_affinity() {
     let notes: Vec<String> = converted(&text).1.notes.into_iter().map(|note| note.message).collect();
     assert!(notes.iter().any(|note| note.contains("nginx keeps a client with its cookie on one of the two Services")), "{notes:?}");
 }
+
+#[test]
+fn paths_that_nginx_closes_are_reported() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: headers, namespace: shop}\ndata: {X-A: b}\n";
+    for annotations in [
+        // The header is not allowed.
+        annotation("custom-headers", "shop/headers"),
+        // Another namespace is not allowed.
+        format!("{}, {}", annotation("auth-type", "basic"), annotation("auth-secret", "other/users")),
+        // The ConfigMap has no namespace.
+        annotation("custom-headers", "unknown"),
+    ] {
+        let (_, conversion, _) = converted(&(ingress("web", &annotations, "/", "web") + config));
+        let notes: Vec<&str> = conversion.notes.iter().map(|note| note.message.as_str()).collect();
+        assert!(notes.iter().any(|note| note.starts_with("ingress-nginx answers 503 to every request")), "{annotations}: {notes:?}");
+    }
+}
+
+#[test]
+fn annotated_objects_are_assumed() {
+    let all = [
+        annotation("custom-headers", "shop/headers"),
+        annotation("auth-url", "http://auth.shop.svc.cluster.local/"),
+        annotation("auth-proxy-set-headers", "shop/auth"),
+        annotation("default-backend", "errors"),
+    ];
+    let (before, conversion, _) = converted(&ingress("web", &all.join(", "), "/", "web"));
+    let notes: Vec<&str> = conversion.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(!notes.iter().any(|note| note.contains("503")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("`custom-headers` is not converted: its ConfigMap is empty")), "{notes:?}");
+    let assumed: Vec<String> = before.objects.all().filter(|object| object.assumed).map(|object| object.key.to_string()).collect();
+    for name in ["headers", "auth", "errors"] {
+        assert!(assumed.iter().any(|key| key.contains(name)), "{name}: {assumed:?}");
+    }
+}
