@@ -10,6 +10,7 @@ mod host;
 mod inventory;
 mod paths;
 mod redirects;
+mod remedies;
 mod reports;
 mod rewrites;
 mod security;

@@ -175,7 +175,8 @@ impl Converter<'_> {
         }
         out.set("http", http.node());
         if !auth.signin_url.is_empty() {
-            self.note(of, auth.signin_url.origin, "`auth-signin` is not converted: clients without access get the answer of the authentication service, not a redirect; write `oidc` in the SecurityPolicy for a login");
+            let words = super::table::verdict("auth-signin").map_or("", |found| found.words);
+            self.note(of, auth.signin_url.origin, format!("`auth-signin` is not converted: {words}"));
         }
         Some(out.node())
     }

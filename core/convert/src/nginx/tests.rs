@@ -550,3 +550,79 @@ fn annotated_objects_are_assumed() {
         assert!(assumed.iter().any(|key| key.contains(name)), "{name}: {assumed:?}");
     }
 }
+
+#[test]
+fn unconverted_annotations_all_have_notes() {
+    // Values of all forms; the first that the annotation accepts is used.
+    const VALUES: &[&str] = &[
+        "a",
+        "true",
+        "false",
+        "off",
+        "1",
+        "5",
+        "503",
+        "GET",
+        "10.0.0.0/8",
+        "shop/a",
+        "a.example.com",
+        "http://a.example.com/x",
+        "$host",
+        "cookie",
+        "CN=a",
+        "1k",
+        "X-A",
+        "round_robin",
+        "/a",
+        "return 403;",
+        "error timeout",
+        "HTTPS",
+        "https",
+        "basic",
+        "auth-file",
+        "Lax",
+        "on",
+        "default",
+        "a b",
+        "sticky",
+        "persistent",
+        "TLSv1.2",
+        "any",
+    ];
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    // A note names the annotation, or is at its line.
+    let is_named = |name: &str, value: &str| {
+        let (before, conversion, _) = converted(&(ingress("web", &annotation(name, value), "/", "web") + config));
+        let key = format!("nginx.ingress.kubernetes.io/{name}");
+        let node = |object: &chancery_base::resource::Object| object.root.at(&["metadata", "annotations", &key]).map(|node| node.id);
+        let places: Vec<_> = before.objects.all().filter_map(|object| Some((object.id, node(object)?))).collect();
+        conversion.notes.iter().any(|note| {
+            let is_there = note.origin.is_some_and(|origin| places.contains(&(origin.object(), origin.node())));
+            (is_there || note.message.contains(&format!("`{name}"))) && !note.message.contains("has the wrong form")
+        })
+    };
+    let lossy = super::VERDICTS.iter().filter(|of| matches!(of.envoy_gateway, super::Fidelity::Approximate | super::Fidelity::Impossible));
+    let silent: Vec<&str> = lossy.map(|of| of.name).filter(|name| !VALUES.iter().any(|value| is_named(name, value))).collect();
+    assert_eq!(silent, Vec::<&str>::new());
+    assert!(notes(&annotation("auth-tls-verify-depth", "1"), false).iter().any(|note| note.starts_with("`auth-tls-verify-depth` is not converted")));
+}
+
+#[test]
+fn directives_of_snippets_are_named() {
+    let found = notes(&annotation("configuration-snippet", "more_set_headers 'X: secret'; if ($host) { return 403; }"), true);
+    let expected = "`configuration-snippet` is not converted: `more_set_headers`, `if`, `return` of nginx have no counterpart; write filters for headers, redirects and rewrites";
+    assert!(found.iter().any(|note| note == expected), "{found:?}");
+}
+
+#[test]
+fn settings_are_reported_with_remedies() {
+    let of = |key: &str, value: &str| {
+        let config = format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ingress-nginx-controller, namespace: ingress-nginx}}\ndata: {{{key}: {value:?}}}\n"
+        );
+        converted(&(ingress("web", "", "/", "web") + &config)).1.notes.iter().map(|note| note.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("limit-req-status-code", "429"), Vec::<String>::new());
+    assert_eq!(of("limit-req-status-code", "420"), ["`limit-req-status-code` of the ConfigMap is not converted: Envoy answers 429"]);
+    assert!(of("block-cidrs", "192.0.2.0/24")[0].ends_with("write `authorization` with `clientCIDRs` in a SecurityPolicy for the Gateway"));
+}
