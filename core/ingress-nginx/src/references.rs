@@ -20,6 +20,7 @@ pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<Reference
     all.extend(endpoints(&asked, objects));
     all.extend(authentication_services(objects, options));
     all.extend(annotated_objects(objects));
+    all.extend(default_certificate(objects, options));
     all
 }
 
@@ -83,6 +84,23 @@ fn annotated_objects(objects: &Objects) -> Vec<ReferencedObject> {
         }
     }
     out
+}
+
+/// The missing Secret of `--default-ssl-certificate`. The first Ingress refers to it, if possible one with TLS and without its own Secret.
+fn default_certificate(objects: &Objects, options: &Options) -> Option<ReferencedObject> {
+    let (namespace, name) = options.default_certificate.split_once('/')?;
+    let key = ResourceKey::new("", "Secret", Str::new(namespace), name);
+    if objects.keys().contains(&key) {
+        return None;
+    }
+    let ingresses = || objects.iter().filter(|object| !object.broken && !object.assumed && object.key.kind == "Ingress");
+    let entry = |object: &Object| {
+        let mut entries = object.root.at(&["spec", "tls"])?.as_array()?.iter();
+        entries.find(|entry| entry.get("secretName").is_none()).map(|entry| Origin::field(object.id, entry.id))
+    };
+    let first = || ingresses().find_map(|object| Some(Origin::field(object.id, object.root.get("spec")?.id)));
+    let made = of_kubernetes(&key, &[])?;
+    Some(assumed(ingresses().find_map(entry).or_else(first)?, key, "--default-ssl-certificate", made))
 }
 
 /// Whether the annotation of a relation to headers is `custom-headers`.

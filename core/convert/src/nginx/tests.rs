@@ -626,3 +626,19 @@ fn settings_are_reported_with_remedies() {
     assert_eq!(of("limit-req-status-code", "420"), ["`limit-req-status-code` of the ConfigMap is not converted: Envoy answers 429"]);
     assert!(of("block-cidrs", "192.0.2.0/24")[0].ends_with("write `authorization` with `clientCIDRs` in a SecurityPolicy for the Gateway"));
 }
+
+#[test]
+fn default_certificate_serves_hosts_without_secret() {
+    let text = ingress("web", "", "/", "web").replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com]}]\n");
+    let dialect = &chancery_ingress_nginx::DIALECT;
+    let flags = OptionValue::List(Vec::from(["--default-ssl-certificate=ops/wildcard".into()]));
+    let options = Options::of(dialect).with("missing", OptionValue::Text("assume".into())).with("controller-arg", flags).in_dialect(dialect.name);
+    let before = compile(&Inputs::one("input.yaml", format!("{text}{SERVICES}")), &options, &[dialect]);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let yaml = conversion.yaml();
+    assert!(yaml.contains("- name: https\n") && yaml.contains("- name: wildcard\n        namespace: ops\n"), "{yaml}");
+    assert!(yaml.contains("kind: ReferenceGrant") && !conversion.limits.iter().any(|limit| limit.contains("generated certificate")), "{yaml}");
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
+    let rows: Vec<&String> = found.causes.iter().filter(|cause| cause.rule == "tls").flat_map(|cause| &cause.rows).map(|row| &row.sentence).collect();
+    assert!(!rows.iter().any(|row| row.contains("a.example.com")), "{rows:#?}");
+}
