@@ -37,7 +37,7 @@ pub struct CheckArgs {
     /// Report errors only (with --strict, warnings too), without a summary
     #[arg(short, long)]
     pub quiet: bool,
-    /// Show every place of a repeated finding [default: the first three]
+    /// Show every place of a repeated finding, and every assumed object [default: the first three]
     #[arg(long)]
     pub all: bool,
     /// Report only findings about objects of this namespace; repeatable

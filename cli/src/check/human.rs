@@ -8,7 +8,7 @@ use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::{Severity, codes};
 use chancery_core::explain::{EditView, Finding, Positions, Span, group_findings};
 use chancery_core::text::{TextRange, series};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Places that are at most this many lines apart share an excerpt.
@@ -42,6 +42,7 @@ pub fn report(
     // Values that never have an effect, such as the weight of an only backend, need no attention.
     let is_inert = |finding: &Finding| !all && finding.code == codes::INERT_FIELD.name && finding.level() == Severity::Notice;
     let (inert, shown): (Vec<Finding>, Vec<Finding>) = findings.iter().cloned().partition(is_inert);
+    let (assumed, shown) = if all { (Vec::new(), shown) } else { assumed_groups(shown) };
     for group in group_findings(&shown) {
         let findings = &shown;
         let members: Vec<&Finding> =
@@ -62,6 +63,9 @@ pub fn report(
             }
         }
     }
+    for group in &assumed {
+        out.push_str(&folded(group, style));
+    }
     if !inert.is_empty() {
         let about = if inert.len() == 1 { "1 notice is".to_owned() } else { format!("{} notices are", inert.len()) };
         let _ = writeln!(out, "{}\n", style.dim(format!("{about} about fields that never change what the gateway does; `--all` shows them")));
@@ -70,6 +74,34 @@ pub fn report(
         summary(&mut out, findings, hidden, compilation, style);
     }
     out
+}
+
+/// Takes the notices of assumed objects out of the findings if one kind has many of them. Returns these notices by kind, and the other findings.
+fn assumed_groups(findings: Vec<Finding>) -> (Vec<Vec<Finding>>, Vec<Finding>) {
+    let kind = |finding: &Finding| {
+        let is_one = [codes::ASSUMED_OBJECT.name, codes::ASSUMED_SECRET.name].contains(&finding.code) && finding.level() == Severity::Notice;
+        finding.message.split_once('`').filter(|_| is_one).map(|(before, _)| (finding.code, before.to_owned()))
+    };
+    let mut groups: BTreeMap<(&str, String), Vec<Finding>> = BTreeMap::new();
+    for finding in &findings {
+        if let Some(kind) = kind(finding) {
+            groups.entry(kind).or_default().push(finding.clone());
+        }
+    }
+    groups.retain(|_, group| group.len() > SHOWN_PLACES);
+    let others = findings.into_iter().filter(|finding| kind(finding).is_none_or(|kind| !groups.contains_key(&kind))).collect();
+    (groups.into_values().collect(), others)
+}
+
+/// Writes notices of one kind as one line.
+fn folded(group: &[Finding], style: &Style) -> String {
+    let Some(first) = group.first() else { return String::new() };
+    let names: Vec<&str> = group.iter().skip(1).filter_map(|finding| finding.message.split('`').nth(1)).collect();
+    let shown: Vec<String> = names.iter().take(SHOWN_PLACES - 1).map(|name| format!("`{name}`")).collect();
+    let more = names.len() - shown.len();
+    let title = style.cyan(format!("notice[{}]", first.code));
+    let rest = style.dim(format!("the same for {} and {more} more; `--all` shows them", plain(&shown.join(", "))));
+    format!("{title}: {}; {rest}\n\n", plain(&first.message))
 }
 
 /// How many findings there are, by severity.

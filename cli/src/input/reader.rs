@@ -11,6 +11,8 @@ use crate::output::{message, reason};
 use crate::style::{count, some};
 use chancery_core::compilation::Dialect;
 use chancery_core::dialect;
+use chancery_core::dialect::ingress_nginx::deployed;
+use chancery_core::read::{DocumentCache, ReadOptions, read};
 use chancery_core::resource::{Input, Inputs};
 use chancery_workspace::files::{self, Excludes, Kustomization};
 use chancery_workspace::{FolderFile, classify, settings};
@@ -57,12 +59,18 @@ pub struct Reader {
     strange: Vec<String>,
     /// The files that could not be read, and why.
     problems: Vec<String>,
+    /// The controller's flags that a person gave.
+    given_flags: Vec<String>,
+    /// Files that run ingress-nginx with flags that were not given.
+    flags: Vec<(String, Vec<String>)>,
 }
 
 impl Reader {
     /// As the command line says.
     pub fn new(deployment: &Deployment) -> Result<Self, Unusable> {
-        let asked = deployment.options()?.dialect.and_then(|name| Dialect::named(&name, dialect::ALL));
+        let options = deployment.options()?;
+        let given_flags = options.list("controller-arg").iter().map(ToString::to_string).collect();
+        let asked = options.dialect.and_then(|name| Dialect::named(&name, dialect::ALL));
         let excludes = deployment.excludes()?;
         let settings = deployment.settings.as_ref().ok().and_then(|settings| settings.file.as_ref()?.canonicalize().ok());
         Ok(Self {
@@ -72,6 +80,7 @@ impl Reader {
             settings,
             allow_empty: deployment.allow_empty,
             max_input: deployment.max_input,
+            given_flags,
             ..Self::default()
         })
     }
@@ -175,6 +184,7 @@ impl Reader {
                 return Ok(());
             }
         };
+        self.note_flags(&name, &bytes);
         let (file, len) = classify(name.clone(), bytes, self.asked);
         match file {
             FolderFile::Utf16 => self.problems.push(format!("cannot read {name}: {UTF16}")),
@@ -197,6 +207,19 @@ impl Reader {
         self.text(&name, file, Some(path))
     }
 
+    /// Notes the flags of a controller that a file runs, as no option holds them yet.
+    fn note_flags(&mut self, name: &str, bytes: &[u8]) {
+        let is_asked = self.asked.is_none_or(|asked| asked.name == dialect::ingress_nginx::DIALECT.name);
+        let has_program = |text: &&str| text.contains(deployed::PROGRAM);
+        let Some(text) = std::str::from_utf8(bytes).ok().filter(has_program).filter(|_| is_asked) else { return };
+        let (objects, _) = read(&Inputs::one(name, text), &ReadOptions::default(), &mut DocumentCache::default());
+        let mut flags = deployed::deployed_flags(&objects);
+        flags.retain(|flag| !self.given_flags.iter().any(|given| given.split('=').next() == flag.split('=').next()));
+        if !flags.is_empty() {
+            self.flags.push((name.to_owned(), flags));
+        }
+    }
+
     fn is_new(&mut self, path: &Path) -> bool {
         path.canonicalize().map_or(true, |real| self.seen.insert(real))
     }
@@ -213,6 +236,7 @@ impl Reader {
         if Input::text_of_utf16(&bytes).is_some() {
             return Err(format!("cannot read {name}: {UTF16}").into());
         }
+        self.note_flags(name, &bytes);
         let (input, not_utf8) = Input::from_bytes(name, bytes);
         self.keep(input, not_utf8, path);
         Ok(())
@@ -278,6 +302,10 @@ impl Reader {
             let files = count(self.passed_over.len(), "file");
             let verb = if self.passed_over.len() == 1 { "is" } else { "are" };
             message(&format!("{files} {verb} skipped because no controller reads them: {}", list(&self.passed_over)));
+        }
+        for (name, flags) in &self.flags {
+            let options: Vec<String> = flags.iter().map(|flag| format!("--controller-arg={flag}")).collect();
+            message(&format!("{name} gives flags to ingress-nginx that change answers; pass them: {}", options.join(" ")));
         }
         if !self.not_rendered.is_empty() {
             message(&format!("not rendered: {}; --render has helm and kustomize render them", list(&self.not_rendered)));

@@ -15,6 +15,7 @@ mod checks;
 pub mod cluster;
 pub mod codes;
 pub mod config_map;
+pub mod deployed;
 mod endpoints;
 pub mod ingress;
 pub mod kinds;

@@ -178,6 +178,13 @@ impl Options {
         found
     }
 
+    /// Whether a flag has another value than the default, and changes answers.
+    pub fn is_changed_by(flag: &str) -> bool {
+        let mut found = Self::default();
+        found.take(flag);
+        found != Self::default() && found.unknown.is_empty() && found.invalid.is_empty()
+    }
+
     fn take(&mut self, written: &str) {
         let flag = written.strip_prefix("--").or_else(|| written.strip_prefix('-')).unwrap_or(written);
         let (name, value) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));

@@ -7,7 +7,7 @@ use super::relations::{FIELDS, relations};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::compilation::ReferencedObject;
+use chancery_base::compilation::{ReferencedObject, Relation};
 use chancery_base::resource::{Object, Objects, Origin, ResourceKey};
 use chancery_kubernetes::references::{cluster_name, endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{list, number, object, text};
@@ -19,7 +19,8 @@ pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<Reference
     let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, options)));
     all.extend(endpoints(&asked, objects));
     all.extend(authentication_services(objects, options));
-    all.extend(annotated_secrets(objects));
+    all.extend(annotated_objects(objects));
+    all.extend(default_certificate(objects, options));
     all
 }
 
@@ -58,29 +59,72 @@ fn authentication_services(objects: &Objects, options: &Options) -> Vec<Referenc
     missing.map(one).collect()
 }
 
-/// The missing Secrets that annotations name: of passwords, of the CA of clients, and of the certificate for services.
-fn annotated_secrets(objects: &Objects) -> Vec<ReferencedObject> {
+/// The missing objects that annotations name, unless the controller works without them: Secrets, ConfigMaps with headers, and Services for errors.
+fn annotated_objects(objects: &Objects) -> Vec<ReferencedObject> {
     let there = objects.keys();
     let mut known: BTreeSet<ResourceKey> = BTreeSet::new();
     let mut out = Vec::new();
     for relation in relations(objects) {
-        let annotation = SECRETS.iter().find(|(known, _)| *known == relation.relation).map(|(_, annotation)| *annotation);
+        let is_it = |(known, named): &(&str, &str)| *known == relation.relation && (*named != "custom-headers" || is_custom(objects, &relation));
+        let annotation = ANNOTATED.iter().find(|of| is_it(of)).map(|(_, annotation)| *annotation);
         let (Some(annotation), Some(at)) = (annotation, relation.at) else { continue };
-        if there.contains(&relation.to) || !known.insert(relation.to.clone()) {
+        // The controller finds no ConfigMap without its namespace, and reads Services of the Ingress's namespace only.
+        let is_found = match relation.to.kind.as_str() {
+            "ConfigMap" => relation.written.contains('/'),
+            "Service" => !relation.written.contains('/'),
+            _ => true,
+        };
+        if !is_found || there.contains(&relation.to) || !known.insert(relation.to.clone()) {
             continue;
         }
-        if let Some(made) = of_kubernetes(&relation.to, &[]) {
+        // Nothing is known about the headers of a ConfigMap.
+        let made = if relation.to.kind == "ConfigMap" { Some(named(&relation.to, "v1", Vec::new())) } else { of_kubernetes(&relation.to, &[]) };
+        if let Some(made) = made {
             out.push(assumed(at, relation.to, annotation, made));
         }
     }
     out
 }
 
-/// The relations to Secrets that are assumed, with their annotations.
-const SECRETS: [(&str, &str); 3] = [("password-secret", "auth-secret"), ("client-ca", "auth-tls-secret"), ("upstream-tls", "proxy-ssl-secret")];
+/// The missing Secret of `--default-ssl-certificate`. The first Ingress refers to it, if possible one with TLS and without its own Secret.
+fn default_certificate(objects: &Objects, options: &Options) -> Option<ReferencedObject> {
+    let (namespace, name) = options.default_certificate.split_once('/')?;
+    let key = ResourceKey::new("", "Secret", Str::new(namespace), name);
+    if objects.keys().contains(&key) {
+        return None;
+    }
+    let ingresses = || objects.iter().filter(|object| !object.broken && !object.assumed && object.key.kind == "Ingress");
+    let entry = |object: &Object| {
+        let mut entries = object.root.at(&["spec", "tls"])?.as_array()?.iter();
+        entries.find(|entry| entry.get("secretName").is_none()).map(|entry| Origin::field(object.id, entry.id))
+    };
+    let first = || ingresses().find_map(|object| Some(Origin::field(object.id, object.root.get("spec")?.id)));
+    let made = of_kubernetes(&key, &[])?;
+    Some(assumed(ingresses().find_map(entry).or_else(first)?, key, "--default-ssl-certificate", made))
+}
+
+/// Whether the annotation of a relation to headers is `custom-headers`.
+fn is_custom(objects: &Objects, relation: &Relation) -> bool {
+    let node = || objects.get(relation.from)?.root.at(&["metadata", "annotations"])?.get(&format!("{PREFIX}/custom-headers"));
+    node().is_some_and(|node| relation.at.is_some_and(|at| at.node() == node.id))
+}
+
+/// The relations to objects that are assumed, with their annotations.
+const ANNOTATED: [(&str, &str); 6] = [
+    ("password-secret", "auth-secret"),
+    ("client-ca", "auth-tls-secret"),
+    ("upstream-tls", "proxy-ssl-secret"),
+    ("headers", "custom-headers"),
+    ("headers", "auth-proxy-set-headers"),
+    ("default-backend", "default-backend"),
+];
 
 fn assumed(at: Origin, key: ResourceKey, annotation: &str, object: Node) -> ReferencedObject {
-    let kinds: &[(&str, &str)] = if key.kind == "Secret" { &[("", "Secret")] } else { &[("", "Service")] };
+    let kinds: &[(&str, &str)] = match key.kind.as_str() {
+        "Secret" => &[("", "Secret")],
+        "ConfigMap" => &[("", "ConfigMap")],
+        _ => &[("", "Service")],
+    };
     let notice = Some(format!("the {key} of `{annotation}` is not in the input; it is assumed to exist"));
     ReferencedObject { from: at.object(), at: at.node(), key, kinds, object, notice, asks: true }
 }

@@ -6,7 +6,7 @@
 mod parts;
 mod write;
 
-pub use parts::{Backend, Header, PathMatch, RouteMatch, ServiceRef, header_modifier, items, redirect, target_of};
+pub use parts::{Backend, Header, PathMatch, RouteMatch, ServiceRef, header_modifier, items, redirect, request_modifier, target_of};
 
 use super::build::Fields;
 use alloc::collections::{BTreeMap, BTreeSet};

@@ -93,6 +93,8 @@ pub struct Backend {
     /// The name of the Backend object that represents the Service.
     pub object: Option<String>,
     pub weight: Option<i64>,
+    /// It needs its own cluster, next to the other backends of its rule.
+    pub is_apart: bool,
 }
 
 impl Backend {
@@ -100,6 +102,11 @@ impl Backend {
     pub fn node(&self, namespace: &str) -> Node {
         let mut out = self.reference(namespace);
         out.set_some("weight", self.weight.map(number));
+        if self.is_apart {
+            // Envoy Gateway gives each backend with a filter its own cluster. The listener has removed this header already.
+            out.comment("the filter gives the backend its own cluster: consistent hashing ignores weights inside a cluster");
+            out.set("filters", list(Vec::from([request_modifier(&[], &["Proxy"])])));
+        }
         out.node()
     }
 
@@ -129,6 +136,15 @@ pub fn header_modifier(kind: &str, set: &[(String, String)]) -> Node {
     let (field, mut inner, mut out) = (lower_first(kind), Fields::new(), Fields::new());
     inner.set("set", named_values(set.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
     out.set("type", text(kind)).set(&field, inner.node());
+    out.node()
+}
+
+/// A filter that sets and removes headers of requests.
+pub fn request_modifier(set: &[(String, String)], remove: &[&str]) -> Node {
+    let (mut inner, mut out) = (Fields::new(), Fields::new());
+    inner.set("set", named_values(set.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
+    inner.set("remove", items(remove));
+    out.set("type", text("RequestHeaderModifier")).set("requestHeaderModifier", inner.node());
     out.node()
 }
 

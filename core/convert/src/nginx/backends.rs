@@ -81,7 +81,7 @@ impl Converter<'_> {
         };
         let service = ServiceRef { namespace: service.namespace.to_string(), name: service.name.to_string(), port };
         let object = self.backend_object(server, location, &service);
-        Some(Backend { service, object, weight: None })
+        Some(Backend { service, object, weight: None, is_apart: false })
     }
 
     /// Writes a Backend for a Service with TLS, HTTP/2 or a name outside the cluster, and returns its name.
@@ -176,7 +176,7 @@ impl Converter<'_> {
             let named = NamedService { namespace: Str::new(home), name: Str::new(name), port };
             let port = self.port_number(&named).unwrap_or(url.port);
             if !url.is_tls {
-                return Backend { service: ServiceRef { port, ..service }, object: None, weight: None };
+                return Backend { service: ServiceRef { port, ..service }, object: None, weight: None, is_apart: false };
             }
         }
         let (mut fqdn, mut endpoint, mut spec) = (Fields::new(), Fields::new(), Fields::new());
@@ -192,6 +192,11 @@ impl Converter<'_> {
         let name = super::super::build::name_of(&format!("{}-{}", url.host, url.port)).to_string();
         let node = manifest(ENVOY_GATEWAY, "Backend", namespace, &name, &spec);
         self.plan.others.entry(("Backend", namespace.to_string(), name.clone())).or_insert((file.to_string(), node));
-        Backend { service: ServiceRef { namespace: namespace.to_string(), name: url.host.clone(), port: url.port }, object: Some(name), weight: None }
+        Backend {
+            service: ServiceRef { namespace: namespace.to_string(), name: url.host.clone(), port: url.port },
+            object: Some(name),
+            weight: None,
+            is_apart: false,
+        }
     }
 }

@@ -27,7 +27,11 @@ impl Converter<'_> {
         let policy = &upstream.policy;
         let origin = policy.enabled.origin;
         let mut rules = Vec::new();
-        let weighted = weights(policy, &main, &canary);
+        let mut weighted = weights(policy, &main, &canary);
+        if weighted.len() > 1 && self.is_envoy_gateway() && self.is_hashed(of) {
+            // https://github.com/envoyproxy/gateway/issues/9775
+            weighted.iter_mut().for_each(|backend| backend.is_apart = true);
+        }
         let goes_on = !policy.cookie.is_empty() || weighted.len() > 1 || weighted.first() != Some(&main);
         if !policy.header.is_empty() {
             let name = &policy.header.value;
@@ -59,6 +63,22 @@ impl Converter<'_> {
             if weighted.len() > 1 || weighted.first() != Some(&main) {
                 rules.push(with(&rule, Vec::from([main.clone()]), cookie("never"), words("never")));
             }
+        }
+        if self.affinity(of).is_some() && (goes_on || !policy.header.is_empty()) {
+            // The controller copies the cookie to the canary, unless the canary has `affinity-canary-behavior: legacy`.
+            let stays = if upstream.affinity.kind.value != "cookie" {
+                "nginx decides each request anew"
+            } else {
+                "nginx keeps a client with its cookie on one of the two Services"
+            };
+            let will = match (self.is_envoy_gateway(), weighted.len() > 1) {
+                (true, true) => {
+                    "Envoy decides by headers and `canary-by-cookie` first, and keeps a client on the Service of its cookie's hash; its first request may reach the other Service"
+                }
+                (true, false) => "Envoy decides each request by its header or cookie",
+                (false, _) => "the Gateway decides each request anew, and a client may change between the two Services",
+            };
+            self.note(of, origin, format!("`canary` with `affinity: cookie` is converted approximately: {stays}; {will}"));
         }
         let words = (policy.weight.value > 0).then(|| format!("canary-weight: {} of {}", policy.weight.value, total(policy)));
         rules.push(with(&rule, weighted, None, words));

@@ -1,20 +1,92 @@
 //! Writes ClientTrafficPolicies: how the gateway reads requests, which client address it believes, and the headers that services and clients get.
 
 use super::super::build::{Fields, list, named_values, number, text, truth};
-use super::super::gateway::items;
+use super::super::gateway::{HTTP, OrderedNode, Route, RouteMatch, items};
 use super::Converter;
+use super::security::ASKED;
 use super::traffic::seconds;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use chancery_text::Node;
 
 impl Converter<'_> {
     /// Writes the policies of listeners without and with TLS.
     pub(super) fn clients(&mut self) {
-        self.plan.clients = [self.client(false), self.client(true)];
+        let answered = self.answered_headers();
+        let of = |section: &str| answered.get(section).map_or(&[][..], Vec::as_slice);
+        self.plan.clients = [self.client(false, of(HTTP)), self.client(true, &[])];
+        for at in 0..self.plan.listeners.len() {
+            let listener = &self.plan.listeners[at];
+            let (names, mut own) = (of(&listener.name), Fields::new());
+            if names.is_empty() {
+                continue;
+            }
+            for entry in listener.client.as_ref().and_then(|client| client.0.as_object()).into_iter().flatten() {
+                own.set(&entry.key, entry.value.clone());
+            }
+            let (mut headers, mut early) = (Fields::new(), Fields::new());
+            let all = self.client(true, names).node();
+            early.comment("auth-response-headers: the authentication service sends them, not clients");
+            early.set_some("remove", all.at(&["headers", "earlyRequestHeaders", "remove"]).cloned());
+            headers.set("earlyRequestHeaders", early.node());
+            own.set("headers", headers.node());
+            self.plan.listeners[at].client = Some(OrderedNode(own.node()));
+        }
     }
 
-    fn client(&self, is_tls: bool) -> Fields {
+    /// Returns the headers that a listener must not accept of clients, by its name: nginx takes them from the answer of the authentication service only.
+    ///
+    /// A route cannot remove them, as Envoy changes headers of a route after the authentication.
+    fn answered_headers(&mut self) -> BTreeMap<String, Vec<String>> {
+        let mut out = BTreeMap::new();
+        let mut kept: BTreeSet<(String, String, String)> = BTreeSet::new();
+        let sections: Vec<String> =
+            core::iter::once(HTTP.to_string()).chain(self.plan.listeners.iter().map(|listener| listener.name.clone())).collect();
+        for section in sections {
+            let routes: Vec<&Route> = self.plan.routes.iter().filter(|route| route.sections.contains(&section) && forwards(route)).collect();
+            let mut names: Vec<String> = Vec::new();
+            for name in routes.iter().flat_map(|route| answered(route)) {
+                if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                    names.push(name.to_string());
+                }
+            }
+            names.retain(|name| {
+                let has_it = |route: &&&Route| answered(route).any(|known| known.eq_ignore_ascii_case(name));
+                let hosts: BTreeSet<&String> = routes.iter().filter(has_it).flat_map(|route| &route.hosts).collect();
+                let is_stranger = |route: &&Route| !has_it(&route) && (route.hosts.is_empty() || route.hosts.iter().any(|host| !hosts.contains(host)));
+                let why = if ASKED.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                    "the authentication service reads it"
+                } else if routes.iter().any(|route| chooses_by(route, name)) {
+                    "a rule chooses the Service by it"
+                } else if routes.iter().any(is_stranger) {
+                    "its listener also serves hosts without this authentication"
+                } else {
+                    return true;
+                };
+                for route in routes.iter().filter(has_it) {
+                    let owner = (route.namespace.clone(), route.origin.clone());
+                    if kept.insert((owner.0.clone(), owner.1.clone(), name.to_ascii_lowercase())) {
+                        let message = format!(
+                            "a client can send `{name}` itself: Envoy replaces it only if the authentication service sends it, and the conversion does not \
+                             remove it, as {why}. Let the service send it in every answer, or remove it with `earlyRequestHeaders` of the ClientTrafficPolicy"
+                        );
+                        if let Some((key, origin)) = self.answering.get(&owner) {
+                            self.out.note(key, *origin, message);
+                        }
+                    }
+                }
+                false
+            });
+            if !names.is_empty() {
+                out.insert(section, names);
+            }
+        }
+        out
+    }
+
+    fn client(&self, is_tls: bool, answered: &[String]) -> Fields {
         let globals = &self.nginx.globals;
         let mut out = Fields::new();
         let (trusts, proxy) = (globals.flag("use-forwarded-headers").value, globals.flag("use-proxy-protocol").value);
@@ -35,24 +107,33 @@ impl Converter<'_> {
         path.comment("nginx matches decoded paths").set("escapedSlashesAction", text("UnescapeAndForward"));
         out.set("path", path.node());
         let (scheme, port) = if is_tls { ("https", self.nginx.ports.https) } else { ("http", self.nginx.ports.http) };
-        let mut set: Vec<(String, String)> = Vec::from([
-            ("X-Forwarded-Host".to_string(), "%REQ(:AUTHORITY)%".to_string()),
-            ("X-Forwarded-Port".to_string(), port.to_string()),
-            ("X-Forwarded-Scheme".to_string(), scheme.to_string()),
-            ("X-Real-IP".to_string(), "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%".to_string()),
-            ("X-Scheme".to_string(), scheme.to_string()),
-        ]);
-        for (name, value) in &globals.set_headers {
-            if !value.value.contains('$') {
-                set.push((name.to_string(), value.value.replace('%', "%%")));
-            }
-        }
-        set.sort();
-        early.set(if trusts { "addIfAbsent" } else { "set" }, named_values(set.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
-        let mut removed = Vec::from(["Proxy"]);
-        if !trusts {
+        // The values of a trusted proxy; nginx replaces all other headers.
+        let believed = [("X-Forwarded-Host", "%REQ(:AUTHORITY)%".to_string()), ("X-Forwarded-Port", port.to_string())];
+        let mut set: BTreeMap<&str, String> = BTreeMap::new();
+        let mut removed = Vec::from(["Proxy", "X-Original-Forwarded-For", "X-Original-Forwarded-Host"]);
+        if trusts {
+            early.set("addIfAbsent", named_values(believed.iter().map(|(name, value)| (*name, value.as_str()))));
+            // Routes set them, as the address of the client is known then.
+            removed.extend(["X-Forwarded-Scheme", "X-Real-IP", "X-Scheme"]);
+        } else {
+            set.extend(believed);
+            set.extend([("X-Forwarded-Scheme", scheme.to_string()), ("X-Scheme", scheme.to_string())]);
+            set.insert("X-Real-IP", "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%".to_string());
             removed.extend(["X-Forwarded-For", "X-Forwarded-Proto"]);
         }
+        if globals.flag("proxy-add-original-uri-header").value {
+            set.insert("X-Original-URI", "%REQ(:PATH)%".to_string());
+        }
+        for (name, value) in &globals.set_headers {
+            // nginx sends no header with an empty value, and Envoy knows no variables of nginx.
+            match value.value.is_empty() || value.value.contains('$') {
+                true => removed.push(name),
+                false => drop(set.insert(name, value.value.replace('%', "%%"))),
+            }
+        }
+        removed.extend(answered.iter().map(String::as_str));
+        removed.retain(|name| !set.keys().any(|known| known.eq_ignore_ascii_case(name)));
+        early.set("set", named_values(set.iter().map(|(name, value)| (*name, value.as_str()))));
         early.set("remove", items(removed));
         headers.comment("the headers that ingress-nginx sends to services").set("earlyRequestHeaders", early.node());
         let mut late: Vec<(String, String)> =
@@ -95,7 +176,7 @@ impl Converter<'_> {
     }
 
     /// TLS versions and ciphers of the ConfigMap.
-    fn protocols(&self) -> Option<chancery_text::Node> {
+    fn protocols(&self) -> Option<Node> {
         let globals = &self.nginx.globals;
         let mut out = Fields::new();
         let written = globals.text("ssl-protocols").value;
@@ -120,4 +201,20 @@ impl Converter<'_> {
         }
         Some(out.node())
     }
+}
+
+/// Whether requests of a route reach a Service.
+fn forwards(route: &Route) -> bool {
+    route.rules.iter().flat_map(|rule| &rule.backends).any(|backend| backend.weight != Some(0))
+}
+
+/// The headers that a route's authentication service sends to the Service.
+fn answered(route: &Route) -> impl Iterator<Item = &str> {
+    let names = route.security.as_ref().and_then(|policy| policy.at(&["extAuth", "http", "headersToBackend"])).and_then(Node::as_array);
+    names.into_iter().flatten().filter_map(Node::as_str)
+}
+
+fn chooses_by(route: &Route, header: &str) -> bool {
+    let has_it = |one: &RouteMatch| one.headers.iter().any(|known| known.name.eq_ignore_ascii_case(header));
+    route.rules.iter().flat_map(|rule| &rule.matches).any(has_it)
 }

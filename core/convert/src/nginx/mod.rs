@@ -10,6 +10,7 @@ mod host;
 mod inventory;
 mod paths;
 mod redirects;
+mod remedies;
 mod reports;
 mod rewrites;
 mod security;
@@ -53,6 +54,8 @@ struct Converter<'c> {
     named: BTreeMap<Str, NamedService>,
     /// Ports of Services by `NAMESPACE/NAME`: number, name.
     ports: BTreeMap<String, backends::KnownService>,
+    /// The objects that name headers of an authentication service, with the place, by namespace and name of the Ingress.
+    answering: BTreeMap<(String, String), (ResourceKey, Option<Origin>)>,
 }
 
 /// Converts all Ingresses that the controller serves.
@@ -67,14 +70,15 @@ pub fn ingress_nginx_to_gateway(compilation: &Compilation, target: Target) -> Co
         out: Conversion::default(),
         named: BTreeMap::new(),
         ports: backends::known(&compilation.objects),
+        answering: BTreeMap::new(),
     };
     converter.name_services();
-    converter.clients();
     converter.gateway_traffic();
     for server in &stages.nginx.servers {
         converter.server(server);
     }
     converter.www_redirects();
+    converter.clients();
     converter.reports();
     if converter.plan.routes.is_empty() && converter.plan.others.is_empty() {
         return converter.out;
@@ -91,6 +95,20 @@ impl Converter<'_> {
 
     /// Reports something about the Ingress of a location.
     fn note(&mut self, location: &Location, origin: Option<Origin>, message: impl Into<String>) {
+        let Some((key, origin)) = self.place(location, origin) else { return };
+        self.out.note(&key, origin, message);
+    }
+
+    /// Returns the place of an annotation of a location's Ingress.
+    fn annotation_origin(&self, location: &Location, name: &str) -> Option<Origin> {
+        let object = self.objects.get(location.ingress.as_ref()?.origin?.object())?;
+        let key = alloc::format!("{}/{name}", chancery_ingress_nginx::annotations::PREFIX);
+        let node = object.root.at(&["metadata", "annotations", &key])?;
+        Some(Origin::field(object.id, node.id))
+    }
+
+    /// Returns the object of a place, or the Ingress of a location.
+    fn place(&self, location: &Location, origin: Option<Origin>) -> Option<(ResourceKey, Option<Origin>)> {
         let ingress = location.ingress.as_ref();
         let object = origin.or_else(|| ingress?.origin).and_then(|origin| self.objects.get(origin.object()));
         let key = object.map(|object| object.key.clone()).or_else(|| {
@@ -102,8 +120,6 @@ impl Converter<'_> {
                 name: ingress.name.clone(),
             })
         });
-        if let Some(key) = key {
-            self.out.note(&key, origin.filter(|origin| self.objects.get(origin.object()).is_some()), message);
-        }
+        Some((key?, origin.filter(|origin| self.objects.get(origin.object()).is_some())))
     }
 }

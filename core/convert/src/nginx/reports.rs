@@ -1,6 +1,7 @@
 //! Reports annotations and settings that are not converted, or not exactly.
 
 use super::Converter;
+use super::remedies::remedy;
 use super::table::{Fidelity, verdict};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,7 +15,7 @@ use chancery_nginx::directive::{Directive, parse};
 use chancery_text::Node;
 
 /// Keys of the ConfigMap that are converted, or that change no answer.
-const KNOWN_KEYS: &[&str] = &[
+pub(super) const KNOWN_KEYS: &[&str] = &[
     "access-log-params",
     "access-log-path",
     "add-headers",
@@ -62,6 +63,7 @@ const KNOWN_KEYS: &[&str] = &[
     "no-auth-locations",
     "no-tls-redirect-locations",
     "preserve-trailing-slash",
+    "proxy-add-original-uri-header",
     "proxy-body-size",
     "proxy-buffer-size",
     "proxy-buffering",
@@ -143,7 +145,6 @@ pub(super) fn is_idle(name: &str, value: &str) -> bool {
         "false" | "off" => !starts_on || name == "ssl-redirect",
         "true" | "on" => matches!(name, "enable-access-log" | "enable-global-auth" | "mirror-request-body" | "opentelemetry-trust-incoming-span"),
         "0" => name.starts_with("limit-") || matches!(name, "proxy-next-upstream-timeout" | "proxy-body-size"),
-        "1" => name.ends_with("verify-depth"),
         "all" => name == "satisfy",
         value => name == "backend-protocol" && value.eq_ignore_ascii_case("HTTP"),
     }
@@ -169,26 +170,36 @@ fn of_external_dns(name: &str) -> Option<String> {
     Some(format!("`{name}` is not converted: {instead}"))
 }
 
-/// Describes the locations in a snippet. The comparison evaluates only locations that are not inside another one.
-fn own_locations(name: &str, text: &str) -> Option<String> {
-    fn collect(block: &[Directive], is_inside: bool, out: &mut Vec<(String, bool)>) {
+/// Describes the directives of a snippet, and its locations. The comparison evaluates only locations that are not inside another one.
+fn of_snippet(name: &str, text: &str) -> Option<String> {
+    fn collect(block: &[Directive], is_inside: bool, names: &mut Vec<String>, locations: &mut Vec<(String, bool)>) {
         for directive in block {
             let is_location = directive.name == "location";
+            let known = format!("`{}`", directive.name);
             if is_location {
-                out.push((directive.args.iter().map(|arg| arg.as_str()).collect::<Vec<_>>().join(" "), is_inside));
+                locations.push((directive.args.iter().map(|arg| arg.as_str()).collect::<Vec<_>>().join(" "), is_inside));
+            } else if !names.contains(&known) {
+                names.push(known);
             }
-            collect(directive.inner(), is_inside || is_location, out);
+            collect(directive.inner(), is_inside || is_location, names, locations);
         }
     }
-    if !matches!(name, "configuration-snippet" | "server-snippet") {
+    if !name.ends_with("-snippet") || name == "modsecurity-snippet" {
         return None;
     }
-    let mut all = Vec::new();
-    collect(&parse(text, None).ok()?, name == "configuration-snippet", &mut all);
-    let (first, is_inside) = all.iter().find(|(_, is_inside)| *is_inside).or_else(|| all.first())?;
-    let more = if all.len() > 1 { format!(" and {} more", all.len() - 1) } else { String::new() };
+    let (mut names, mut locations) = (Vec::new(), Vec::new());
+    collect(&parse(text, None).ok()?, name != "server-snippet", &mut names, &mut locations);
+    let mut out = format!("`{name}` is not converted");
+    if !names.is_empty() {
+        out.push_str(&format!(": {} of nginx {}", names.join(", "), if names.len() == 1 { "has no counterpart" } else { "have no counterpart" }));
+    }
+    let Some((first, is_inside)) = locations.iter().find(|(_, is_inside)| *is_inside).or_else(|| locations.first()) else {
+        return (!names.is_empty()).then(|| format!("{out}; write filters for headers, redirects and rewrites"));
+    };
+    let more = if locations.len() > 1 { format!(" and {} more", locations.len() - 1) } else { String::new() };
     let unproven = if *is_inside { "; the comparison does not evaluate a location inside another one" } else { "" };
-    Some(format!("`{name}` is not converted: write rules for its location `{first}`{more}{unproven}"))
+    let joint = if names.is_empty() { ":" } else { ";" };
+    Some(format!("{out}{joint} write rules for its location `{first}`{more}{unproven}"))
 }
 
 impl Converter<'_> {
@@ -210,6 +221,10 @@ impl Converter<'_> {
         if !self.is_envoy_gateway() {
             limits.push(
                 "Gateway API has no fields for client addresses, passwords, body sizes, retries and cross-origin requests: these are not converted."
+                    .to_string(),
+            );
+            limits.push(
+                "nginx replaces `X-Real-IP`, `X-Scheme`, `X-Forwarded-Scheme` and `X-Forwarded-Host`; here a client can send them itself."
                     .to_string(),
             );
         }
@@ -268,7 +283,7 @@ impl Converter<'_> {
                 if self.out.notes.iter().any(|note| note.origin.is_some_and(is_of_value)) {
                     continue;
                 }
-                if let Some(message) = own_locations(annotation.name, &value.value) {
+                if let Some(message) = of_snippet(annotation.name, &value.value) {
                     self.out.note(&object.key, value.origin, message);
                     continue;
                 }
@@ -313,13 +328,49 @@ impl Converter<'_> {
         (all > 0).then(|| format!("{all} {ingresses} that ingress-nginx does not serve {are} not converted: {list}."))
     }
 
+    /// Reports headers for services whose values only nginx knows.
+    fn set_headers(&mut self) {
+        let unknown: Vec<(String, Option<Origin>)> = self
+            .nginx
+            .globals
+            .set_headers
+            .iter()
+            .filter(|(_, value)| !self.is_envoy_gateway() || value.value.contains('$'))
+            .map(|(name, value)| (name.to_string(), value.origin))
+            .collect();
+        for (name, origin) in unknown {
+            let Some(object) = origin.and_then(|origin| self.objects.get(origin.object())) else { continue };
+            let message = match self.is_envoy_gateway() {
+                true => format!(
+                    "`{name}` of `proxy-set-headers` is not converted: its value uses variables of nginx. The listeners remove the header of clients; set \
+                     it in `earlyRequestHeaders` of the ClientTrafficPolicies"
+                ),
+                false => format!("`{name}` of `proxy-set-headers` is not converted: a client can send it itself"),
+            };
+            self.out.note(&object.key, origin, message);
+        }
+    }
+
     fn settings(&mut self) {
+        self.set_headers();
+        for (key, of) in [("proxy-set-headers", &self.nginx.globals.set_headers), ("add-headers", &self.nginx.globals.add_headers)] {
+            let written = self.nginx.globals.text(key);
+            if !written.is_empty()
+                && of.is_empty()
+                && let Some(object) = written.origin.and_then(|origin| self.objects.get(origin.object()))
+            {
+                let message = format!("`{key}` of the ConfigMap is not converted: the ConfigMap {} is empty, or not in the input", written.value);
+                self.out.note(&object.key, written.origin, message);
+            }
+        }
         for (name, tree) in self.nginx.globals.tree().fields() {
-            if KNOWN_KEYS.contains(&name.as_str()) {
+            // Envoy answers 429.
+            let is_same = name == "limit-req-status-code" && self.nginx.globals.number(name).value == 429;
+            if KNOWN_KEYS.contains(&name.as_str()) || is_same {
                 continue;
             }
             if let Some(object) = tree.origin.and_then(|origin| self.objects.get(origin.object())) {
-                self.out.note(&object.key, tree.origin, format!("`{name}` of the ConfigMap is not converted"));
+                self.out.note(&object.key, tree.origin, format!("`{name}` of the ConfigMap is not converted: {}", remedy(name)));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Forwards the requests of a location: rewrites, headers, copies and backends.
 
 use super::super::build::{Fields, text};
-use super::super::gateway::{Backend, RouteMatch, Rule, header_modifier};
+use super::super::gateway::{Backend, RouteMatch, Rule, request_modifier};
 use super::Converter;
 use super::host::Host;
 use super::paths::{check, groups, has_alternatives};
@@ -56,6 +56,7 @@ impl Converter<'_> {
             filter.set("type", text("URLRewrite")).set("urlRewrite", rewrite.node());
             rule.filters.push(filter.node());
         }
+        self.request_headers(host, of, &mut rule);
         self.headers(of, &mut rule);
         self.mirror(host, of, &mut rule);
         if !self.is_envoy_gateway() {
@@ -127,22 +128,53 @@ impl Converter<'_> {
         }
     }
 
-    fn headers(&mut self, of: &Location, rule: &mut Rule) {
+    /// Sets and removes the headers that nginx sets for the service, so that clients cannot send them.
+    fn request_headers(&mut self, host: &Host<'_>, of: &Location, rule: &mut Rule) {
         let prefix = &of.settings.x_forwarded_prefix;
+        let (mut set, mut remove) = (Vec::new(), Vec::new());
         if location::rewrites(of) && !prefix.is_empty() {
             if prefix.value.contains('$') {
                 self.note(of, prefix.origin, "`x-forwarded-prefix` is not converted: a header cannot hold groups of the path");
+                remove.push("X-Forwarded-Prefix");
             } else {
                 rule.comments.push(format!("x-forwarded-prefix: {}", prefix.value));
-                rule.filters.push(header_modifier("RequestHeaderModifier", &[("X-Forwarded-Prefix".to_string(), prefix.value.to_string())]));
+                set.push(("X-Forwarded-Prefix".to_string(), prefix.value.to_string()));
             }
         }
+        if self.is_envoy_gateway() && self.nginx.globals.flag("use-forwarded-headers").value {
+            rule.comments.push("use-forwarded-headers: true (nginx replaces the values of clients)".to_string());
+            let scheme = "%REQ(X-FORWARDED-PROTO)%";
+            let values = [("X-Forwarded-Scheme", scheme), ("X-Real-IP", "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%"), ("X-Scheme", scheme)];
+            set.extend(values.map(|(name, value)| (name.to_string(), value.to_string())));
+        }
+        let certificates = &host.server.client_certificates;
+        if self.client_ca(host.server).is_some() {
+            rule.comments.push("auth-tls-secret: clients cannot send the headers about their certificate".to_string());
+            if certificates.pass_to_upstream.value {
+                remove.push("ssl-client-cert");
+            }
+            remove.extend(["ssl-client-verify", "ssl-client-subject-dn", "ssl-client-issuer-dn"]);
+        }
+        if of.settings.basic_auth.secured.value {
+            rule.comments.push("auth-type: the service does not get the password".to_string());
+            remove.push("Authorization");
+        }
+        if !set.is_empty() || !remove.is_empty() {
+            rule.filters.push(request_modifier(&set, &remove));
+        }
+    }
+
+    /// Adds headers of responses.
+    fn headers(&mut self, of: &Location, rule: &mut Rule) {
         let mut headers: Vec<(String, String)> = Vec::new();
         if super::security::allows_all_origins(of) && self.is_envoy_gateway() {
             headers.extend(super::security::cors_headers(of));
             rule.comments.push("enable-cors: true".to_string());
         }
         let custom = &of.settings.custom_headers.headers;
+        if custom.value.is_empty() && custom.origin.is_some() {
+            self.note(of, custom.origin, "`custom-headers` is not converted: its ConfigMap is empty, or not in the input");
+        }
         if !custom.value.is_empty() {
             rule.comments.push("custom-headers".to_string());
         }

@@ -13,6 +13,10 @@ use chancery_base::resource::{Origin, ResourceKey};
 use chancery_nginx::location;
 use chancery_text::{Node, Str};
 
+/// The headers that an authentication service gets.
+pub(super) const ASKED: [&str; 8] =
+    ["Accept", "Authorization", "Cookie", "User-Agent", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-For", "X-Request-ID"];
+
 /// Whether the answer to cross-origin requests is the same for every origin.
 pub(super) fn allows_all_origins(of: &Location) -> bool {
     let cors = &of.settings.cors;
@@ -82,7 +86,8 @@ impl Converter<'_> {
                     let message = format!(
                         "`auth-secret`: Envoy Gateway reads passwords from the key `.htpasswd` with SHA hashes: requests get 500 until the Secret {home}/{name} has it (`htpasswd -s`)"
                     );
-                    self.note(of, settings.basic_auth.secret.origin, message);
+                    let origin = settings.basic_auth.secret.origin.or_else(|| self.annotation_origin(of, "auth-secret"));
+                    self.note(of, origin, message);
                 }
             }
         }
@@ -163,33 +168,39 @@ impl Converter<'_> {
         http.set("pathOverride", text(if url.path.is_empty() { "/" } else { &url.path }));
         http.set("headersToBackend", items(auth.response_headers.value.iter().filter(|name| !name.is_empty())));
         out.comment(&format!("auth-url: {written}"));
-        out.set(
-            "headersToExtAuth",
-            items(["Accept", "Authorization", "Cookie", "User-Agent", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-For", "X-Request-ID"]),
-        );
+        out.set("headersToExtAuth", items(ASKED));
+        if let Some(place) = self.place(of, auth.response_headers.origin) {
+            let ingress = of.ingress.as_ref()?;
+            self.answering.insert((ingress.namespace.to_string(), ingress.name.to_string()), place);
+        }
         out.set("http", http.node());
         if !auth.signin_url.is_empty() {
-            self.note(of, auth.signin_url.origin, "`auth-signin` is not converted: clients without access get the answer of the authentication service, not a redirect; write `oidc` in the SecurityPolicy for a login");
+            let words = super::table::verdict("auth-signin").map_or("", |found| found.words);
+            self.note(of, auth.signin_url.origin, format!("`auth-signin` is not converted: {words}"));
         }
         Some(out.node())
+    }
+
+    /// Returns the Secret with the CA of a host's clients.
+    pub(super) fn client_ca(&self, server: &Server) -> Option<(String, String)> {
+        let written = server.client_certificates.secret.value.split_once('/').map(|(namespace, name)| (namespace.to_string(), name.to_string()));
+        // Without the Secret, ingress-nginx closes the host.
+        let missing = || server.locations.iter().find_map(|of| self.missing_secret(of, "auth-tls-secret"));
+        written.or_else(|| if server.client_certificate_error.is_empty() { None } else { missing() })
     }
 
     /// The settings of a listener for client certificates.
     pub(super) fn client_validation(&mut self, server: &Server, first: &Location) -> Option<Node> {
         let certificates = &server.client_certificates;
         let mut tls = Fields::new();
-        let written = certificates.secret.value.split_once('/').map(|(namespace, name)| (namespace.to_string(), name.to_string()));
-        // Without the Secret, ingress-nginx closes the host.
-        let missing = || server.locations.iter().find_map(|of| self.missing_secret(of, "auth-tls-secret"));
-        let secret = written.or_else(|| if server.client_certificate_error.is_empty() { None } else { missing() });
-        if let Some((namespace, name)) = secret.filter(|_| certificates.verify_client.value != "off") {
+        if let Some((namespace, name)) = self.client_ca(server).filter(|_| certificates.verify_client.value != "off") {
             let (mut reference, mut validation) = (Fields::new(), Fields::new());
             reference.set("name", text(&name)).set("namespace", text(&namespace));
             let verified = &certificates.verify_client.value;
             validation.comment(&format!("auth-tls-secret: {namespace}/{name}, auth-tls-verify-client: {verified}"));
             validation.set("caCertificateRefs", list(Vec::from([reference.node()])));
             if certificates.verify_client.value.starts_with("optional") {
-                validation.set("optional", truth(true));
+                validation.set("mode", text("VerifyIfGiven"));
             }
             tls.set("clientValidation", validation.node());
             if !certificates.match_cn.is_empty() {

@@ -10,7 +10,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{DEFAULT_SERVER, DEFAULT_UPSTREAM, Location, Server};
 use chancery_nginx::location;
-use chancery_text::Node;
+use chancery_text::{Node, Str};
 
 /// Whether Gateway API accepts the host.
 fn is_host(host: &str) -> bool {
@@ -110,7 +110,11 @@ impl Converter<'_> {
             let is_closed = self.is_closed(host.server);
             let status = if is_closed { 403 } else { 503 };
             let denied = settings.denied.as_ref().filter(|_| !is_closed);
-            let why = denied.map_or("the Secret of auth-tls-secret is missing or invalid", |why| why.value.as_str());
+            let why = denied.map_or_else(|| Str::new_static("the Secret of auth-tls-secret is missing or invalid"), |why| why.value.clone());
+            let denied = denied.cloned();
+            let origin = denied.as_ref().map_or(host.server.client_certificate_error.origin, |denied| denied.origin);
+            let message = format!("ingress-nginx answers {status} to every request, and so do the converted files: {why}");
+            self.note(of, origin, message);
             if let Some(mut rule) = self.direct_response(of, status, &host.file) {
                 rule.comments.push(format!("ingress-nginx answers {status}: {why}"));
                 rule.matches.push(base);
@@ -295,6 +299,10 @@ impl Converter<'_> {
         let key = format!("{}/{annotation}", chancery_ingress_nginx::annotations::PREFIX);
         let written = object.root.at(&["metadata", "annotations", &key]).and_then(Node::as_str).filter(|written| !written.is_empty())?;
         let (namespace, name) = split(written).unwrap_or_else(|| (ingress.namespace.to_string(), written.to_string()));
+        // The controller does not even look for it.
+        if *ingress.namespace != *namespace && !self.nginx.globals.flag("allow-cross-namespace-resources").value {
+            return None;
+        }
         let is_it = |object: &chancery_base::resource::Object| {
             object.key.kind == "Secret" && object.key.name == *name && object.key.namespace.as_deref().unwrap_or("default") == namespace
         };

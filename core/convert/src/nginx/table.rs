@@ -73,7 +73,7 @@ macro_rules! verdicts {
 
 verdicts! {
     "affinity" A I "Cookie with a hash in BackendTrafficPolicy `loadBalancer`; clients with a cookie of nginx may get another endpoint once, and the cookie has the path `/` unless `session-cookie-path` is set";
-    "affinity-canary-behavior" I I "Each request of a client is distributed anew between canary and main Service; use a header or cookie";
+    "affinity-canary-behavior" A I "A hash of the cookie keeps clients on the canary or the main Service, as `sticky` does; conditions on headers come first, and `legacy` has no counterpart";
     "affinity-mode" A I "Consistent hashing moves few clients when endpoints change, as `balanced` does; `persistent` has no counterpart";
     "allowlist-source-range" E I "`authorization` of a SecurityPolicy; `whitelist-source-range` is its older name";
     "app-root" A A "RequestRedirect of the exact path `/`; the Gateway keeps the query of the request, nginx drops it";
@@ -88,7 +88,7 @@ verdicts! {
     "auth-proxy-set-headers" I I "Add the headers in the authentication service, or with `contextExtensions` of a gRPC service";
     "auth-realm" I I "Envoy chooses the realm";
     "auth-request-redirect" I I "The authentication service gets no X-Auth-Request-Redirect; it gets the path of `auth-url`";
-    "auth-response-headers" A I "`headersToBackend` of `extAuth`; nginx always replaces these headers of the client, Envoy only if the service sends them: remove them with `earlyRequestHeaders` of a ClientTrafficPolicy";
+    "auth-response-headers" A I "`headersToBackend` of `extAuth`; the listener removes these headers of clients (`earlyRequestHeaders`) for all paths, nginx for paths with authentication only";
     "auth-secret" A I "`basicAuth` of a SecurityPolicy; write the passwords under the key `.htpasswd` with SHA hashes (`htpasswd -s`)";
     "auth-secret-type" A I "Envoy Gateway reads the key `.htpasswd` of the Secret only";
     "auth-signin" I I "Clients without access get the answer of the authentication service; write `oidc` in the SecurityPolicy for a login";
@@ -97,8 +97,8 @@ verdicts! {
     "auth-tls-error-page" I I "Envoy closes connections without an accepted certificate";
     "auth-tls-match-cn" I I "Envoy checks alternative names; write `subjectAltNames` in `clientValidation`";
     "auth-tls-pass-certificate-to-upstream" I I "Write `xForwardedClientCert` in the ClientTrafficPolicy; the header is named X-Forwarded-Client-Cert";
-    "auth-tls-secret" A I "`clientValidation` of a ClientTrafficPolicy; Envoy closes connections without a valid certificate, nginx answers 400, and services get no `ssl-client-*` headers of the proxy";
-    "auth-tls-verify-client" A I "`optional` of `clientValidation`; `optional_no_ca` verifies in Envoy";
+    "auth-tls-secret" A I "`clientValidation` of a ClientTrafficPolicy; Envoy closes connections without a valid certificate, nginx answers 400, and services get no `ssl-client-*` headers: the routes remove those of clients. Set them from `%DOWNSTREAM_PEER_SUBJECT%` and `%DOWNSTREAM_PEER_ISSUER%`";
+    "auth-tls-verify-client" A I "`mode: VerifyIfGiven` of `clientValidation`; `optional_no_ca` verifies in Envoy";
     "auth-tls-verify-depth" I I "Envoy accepts chains of any length to the CA";
     "auth-type" A I "`basicAuth` of a SecurityPolicy for `basic`; routes with `digest` stay closed";
     "auth-url" A I "`extAuth` of a SecurityPolicy; other statuses than 2xx reach the client, nginx answers 500 for those except 401 and 403, and the service gets the listed headers only, without X-Original-URL and X-Original-Method";

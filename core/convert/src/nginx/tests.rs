@@ -433,3 +433,212 @@ fn proof_finds_a_lost_limit_of_addresses() {
     let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
     assert!(found.causes.iter().any(|cause| cause.rule == "client-address"), "{found:#?}");
 }
+
+const AUTH: &str = "---\napiVersion: v1\nkind: Service\nmetadata: {name: auth, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
+
+/// Returns the headers of a request as the service gets them, with these headers of the client.
+fn headers_to_service(text: &str, url: &str, port: u32, headers: &[(&str, &str)]) -> (Conversion, Vec<(String, String)>) {
+    let before = compiled(&format!("{text}{SERVICES}{AUTH}"), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let yaml = conversion.yaml();
+    let after = compiled(&format!("{yaml}{SERVICES}{AUTH}"), &chancery_envoy_gateway::DIALECT);
+    let errors: Vec<&str> = after.all_diagnostics().filter(|of| of.severity == Severity::Error).map(|of| of.message.as_str()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{yaml}");
+    let envoy = EnvoyConfig::of(after.gateways().next().expect("a gateway").ir);
+    let mut request = Request::new("GET", url).expect("a URL");
+    request.port = Some(port);
+    headers.iter().for_each(|(name, value)| request.headers.add(name, value));
+    let found = Gateway::new(&envoy).simulate(&request);
+    let upstream = found.upstream.unwrap_or_else(|| panic!("{yaml}"));
+    let mut out: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let removed = upstream.headers_removed.iter().map(|name| (name, None));
+    let early = upstream.headers_by_envoy.iter().map(|change| (&change.name, change.value.clone()));
+    let late = upstream.headers_added.iter().map(|change| (&change.name, change.value.clone()));
+    for (name, value) in early.chain(removed).chain(late) {
+        out.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        out.extend(value.map(|value| (name.to_ascii_lowercase(), value)));
+    }
+    (conversion, out)
+}
+
+fn has(headers: &[(String, String)], name: &str) -> bool {
+    headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
+#[test]
+fn clients_cannot_send_headers_of_authentication() {
+    let auth = [annotation("auth-url", "http://auth.shop.svc.cluster.local/check"), annotation("auth-response-headers", "X-User,Authorization")];
+    let protected = ingress("web", &auth.join(", "), "/", "web");
+    let forged = [("x-user", "root"), ("authorization", "Bearer a")];
+    let (conversion, headers) = headers_to_service(&protected, "http://a.example.com/", 10_080, &forged);
+    assert!(!has(&headers, "x-user") && has(&headers, "authorization"), "{headers:?}");
+    let about = |conversion: &Conversion, name: &str| {
+        conversion.notes.iter().any(|note| note.message.starts_with(&format!("a client can send `{name}` itself")))
+    };
+    assert!(!about(&conversion, "X-User") && about(&conversion, "Authorization"), "{:?}", conversion.notes);
+    // Another host of the listener may need the header.
+    let other = ingress("next", "", "/", "next").replace("a.example.com", "b.example.com");
+    let (conversion, headers) = headers_to_service(&format!("{protected}{other}"), "http://a.example.com/", 10_080, &forged);
+    assert!(has(&headers, "x-user") && about(&conversion, "X-User"), "{headers:?}");
+    // A host with TLS has its own listener.
+    let secure = protected.replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
+    let (conversion, headers) = headers_to_service(&format!("{secure}{other}"), "https://a.example.com/", 10_443, &forged);
+    assert!(!has(&headers, "x-user") && !about(&conversion, "X-User"), "{headers:?}");
+}
+
+#[test]
+fn clients_cannot_send_headers_about_certificates() {
+    let text = ingress("web", &annotation("auth-tls-secret", "shop/ca"), "/", "web");
+    let secure = text.replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
+    let forged = [("ssl-client-verify", "SUCCESS"), ("ssl-client-subject-dn", "CN=root"), ("x-other", "a")];
+    let (_, headers) = headers_to_service(&secure, "https://a.example.com/", 10_443, &forged);
+    assert!(!has(&headers, "ssl-client-verify") && !has(&headers, "ssl-client-subject-dn") && has(&headers, "x-other"), "{headers:?}");
+}
+
+#[test]
+fn headers_of_nginx_replace_those_of_clients() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {use-forwarded-headers: 'true', proxy-set-headers: ingress-nginx/set}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: set, namespace: ingress-nginx}\ndata: {X-Cluster: blue, X-Host: $host}\n";
+    let text = ingress("web", "", "/", "web") + config;
+    let names = ["x-real-ip", "x-scheme", "x-forwarded-scheme", "x-cluster", "x-host"];
+    let (conversion, headers) = headers_to_service(&text, "http://a.example.com/", 10_080, &names.map(|name| (name, "forged")));
+    assert!(!headers.iter().any(|(_, value)| value == "forged"), "{headers:?}");
+    assert!(headers.contains(&("x-scheme".into(), "http".into())) && headers.contains(&("x-cluster".into(), "blue".into())), "{headers:?}");
+    assert!(conversion.notes.iter().any(|note| note.message.starts_with("`X-Host` of `proxy-set-headers` is not converted")));
+}
+
+#[test]
+fn weights_of_canary_apply_with_affinity() {
+    let canary = [annotation("canary", "true"), annotation("canary-weight", "5")].join(", ");
+    let text = format!("{}{}", ingress("web", &annotation("affinity", "cookie"), "/", "web"), ingress("next", &canary, "/", "next"));
+    let found = causes(&text);
+    assert!(!found.iter().any(|(rule, _)| *rule == "weights"), "{found:?}");
+    let notes: Vec<String> = converted(&text).1.notes.into_iter().map(|note| note.message).collect();
+    assert!(notes.iter().any(|note| note.contains("nginx keeps a client with its cookie on one of the two Services")), "{notes:?}");
+}
+
+#[test]
+fn paths_that_nginx_closes_are_reported() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: headers, namespace: shop}\ndata: {X-A: b}\n";
+    for annotations in [
+        // The header is not allowed.
+        annotation("custom-headers", "shop/headers"),
+        // Another namespace is not allowed.
+        format!("{}, {}", annotation("auth-type", "basic"), annotation("auth-secret", "other/users")),
+        // The ConfigMap has no namespace.
+        annotation("custom-headers", "unknown"),
+    ] {
+        let (_, conversion, _) = converted(&(ingress("web", &annotations, "/", "web") + config));
+        let notes: Vec<&str> = conversion.notes.iter().map(|note| note.message.as_str()).collect();
+        assert!(notes.iter().any(|note| note.starts_with("ingress-nginx answers 503 to every request")), "{annotations}: {notes:?}");
+    }
+}
+
+#[test]
+fn annotated_objects_are_assumed() {
+    let all = [
+        annotation("custom-headers", "shop/headers"),
+        annotation("auth-url", "http://auth.shop.svc.cluster.local/"),
+        annotation("auth-proxy-set-headers", "shop/auth"),
+        annotation("default-backend", "errors"),
+    ];
+    let (before, conversion, _) = converted(&ingress("web", &all.join(", "), "/", "web"));
+    let notes: Vec<&str> = conversion.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(!notes.iter().any(|note| note.contains("503")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("`custom-headers` is not converted: its ConfigMap is empty")), "{notes:?}");
+    let assumed: Vec<String> = before.objects.all().filter(|object| object.assumed).map(|object| object.key.to_string()).collect();
+    for name in ["headers", "auth", "errors"] {
+        assert!(assumed.iter().any(|key| key.contains(name)), "{name}: {assumed:?}");
+    }
+}
+
+#[test]
+fn unconverted_annotations_all_have_notes() {
+    // Values of all forms; the first that the annotation accepts is used.
+    const VALUES: &[&str] = &[
+        "a",
+        "true",
+        "false",
+        "off",
+        "1",
+        "5",
+        "503",
+        "GET",
+        "10.0.0.0/8",
+        "shop/a",
+        "a.example.com",
+        "http://a.example.com/x",
+        "$host",
+        "cookie",
+        "CN=a",
+        "1k",
+        "X-A",
+        "round_robin",
+        "/a",
+        "return 403;",
+        "error timeout",
+        "HTTPS",
+        "https",
+        "basic",
+        "auth-file",
+        "Lax",
+        "on",
+        "default",
+        "a b",
+        "sticky",
+        "persistent",
+        "TLSv1.2",
+        "any",
+    ];
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    // A note names the annotation, or is at its line.
+    let is_named = |name: &str, value: &str| {
+        let (before, conversion, _) = converted(&(ingress("web", &annotation(name, value), "/", "web") + config));
+        let key = format!("nginx.ingress.kubernetes.io/{name}");
+        let node = |object: &chancery_base::resource::Object| object.root.at(&["metadata", "annotations", &key]).map(|node| node.id);
+        let places: Vec<_> = before.objects.all().filter_map(|object| Some((object.id, node(object)?))).collect();
+        conversion.notes.iter().any(|note| {
+            let is_there = note.origin.is_some_and(|origin| places.contains(&(origin.object(), origin.node())));
+            (is_there || note.message.contains(&format!("`{name}"))) && !note.message.contains("has the wrong form")
+        })
+    };
+    let lossy = super::VERDICTS.iter().filter(|of| matches!(of.envoy_gateway, super::Fidelity::Approximate | super::Fidelity::Impossible));
+    let silent: Vec<&str> = lossy.map(|of| of.name).filter(|name| !VALUES.iter().any(|value| is_named(name, value))).collect();
+    assert_eq!(silent, Vec::<&str>::new());
+    assert!(notes(&annotation("auth-tls-verify-depth", "1"), false).iter().any(|note| note.starts_with("`auth-tls-verify-depth` is not converted")));
+}
+
+#[test]
+fn directives_of_snippets_are_named() {
+    let found = notes(&annotation("configuration-snippet", "more_set_headers 'X: secret'; if ($host) { return 403; }"), true);
+    let expected = "`configuration-snippet` is not converted: `more_set_headers`, `if`, `return` of nginx have no counterpart; write filters for headers, redirects and rewrites";
+    assert!(found.iter().any(|note| note == expected), "{found:?}");
+}
+
+#[test]
+fn settings_are_reported_with_remedies() {
+    let of = |key: &str, value: &str| {
+        let config = format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: ingress-nginx-controller, namespace: ingress-nginx}}\ndata: {{{key}: {value:?}}}\n"
+        );
+        converted(&(ingress("web", "", "/", "web") + &config)).1.notes.iter().map(|note| note.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("limit-req-status-code", "429"), Vec::<String>::new());
+    assert_eq!(of("limit-req-status-code", "420"), ["`limit-req-status-code` of the ConfigMap is not converted: Envoy answers 429"]);
+    assert!(of("block-cidrs", "192.0.2.0/24")[0].ends_with("write `authorization` with `clientCIDRs` in a SecurityPolicy for the Gateway"));
+}
+
+#[test]
+fn default_certificate_serves_hosts_without_secret() {
+    let text = ingress("web", "", "/", "web").replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com]}]\n");
+    let dialect = &chancery_ingress_nginx::DIALECT;
+    let flags = OptionValue::List(Vec::from(["--default-ssl-certificate=ops/wildcard".into()]));
+    let options = Options::of(dialect).with("missing", OptionValue::Text("assume".into())).with("controller-arg", flags).in_dialect(dialect.name);
+    let before = compile(&Inputs::one("input.yaml", format!("{text}{SERVICES}")), &options, &[dialect]);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let yaml = conversion.yaml();
+    assert!(yaml.contains("- name: https\n") && yaml.contains("- name: wildcard\n        namespace: ops\n"), "{yaml}");
+    assert!(yaml.contains("kind: ReferenceGrant") && !conversion.limits.iter().any(|limit| limit.contains("generated certificate")), "{yaml}");
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
+    let rows: Vec<&String> = found.causes.iter().filter(|cause| cause.rule == "tls").flat_map(|cause| &cause.rows).map(|row| &row.sentence).collect();
+    assert!(!rows.iter().any(|row| row.contains("a.example.com")), "{rows:#?}");
+}

@@ -7,7 +7,7 @@ use super::super::gateway::items;
 use super::Converter;
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::ir::nginx::{HashBy, Location, Proxy, Upstream};
+use chancery_base::ir::nginx::{Affinity, HashBy, Location, Proxy, Upstream};
 use chancery_nginx::location::next_upstream;
 use chancery_text::Node;
 
@@ -71,6 +71,18 @@ impl Converter<'_> {
         }
         let own = fields.node();
         (super::super::build::without_comments(&own) != super::super::build::without_comments(&self.plan.traffic.node())).then_some(own)
+    }
+
+    /// The cookie that keeps the clients of a location on one endpoint.
+    pub(super) fn affinity(&self, of: &Location) -> Option<Affinity> {
+        let upstream = self.nginx.upstream(&of.upstream.value)?;
+        (upstream.affinity.kind.value == "cookie").then(|| upstream.affinity.clone())
+    }
+
+    /// Whether a hash chooses the endpoint of a location's requests.
+    pub(super) fn is_hashed(&self, of: &Location) -> bool {
+        let is_known = |upstream: &Upstream| is_hash_known(&upstream.hash_by);
+        self.affinity(of).is_some() || self.nginx.upstream(&of.upstream.value).is_some_and(|upstream| is_known(upstream))
     }
 
     fn traffic_of(&self, proxy: &Proxy, upstream: Option<&Upstream>, load_balance: &str) -> Fields {

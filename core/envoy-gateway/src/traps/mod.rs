@@ -3,6 +3,7 @@
 //! Does not report refusals; see `findings`.
 
 mod credentials;
+mod denials;
 mod preflights;
 mod shared_ports;
 
@@ -196,6 +197,20 @@ fn replaced_protection(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Fin
                 .filter(|(field, _)| !spec.field(field).exists())
                 .filter_map(|(field, name)| Some((name, wide.spec().field(field).some()?)))
                 .collect();
+            if lost.is_empty()
+                && let Some(rule) = denials::lost_denial(&wide.spec().field("authorization"), &spec.field("authorization"))
+            {
+                let message = format!(
+                    "this SecurityPolicy replaces `{}` for {} `{}`: a client that its rule denies can pass there",
+                    wide.name(),
+                    route.kind.name(),
+                    route.object.name()
+                );
+                let place = key_place(spec.field("authorization"));
+                let found = finding(&codes::PROTECTION_REPLACED, message, policy, place).help("repeat the rule here, before all others");
+                sink.report(found.related(key_place(rule.field("action")), "the rule that is lost"));
+                reported.push(wide.id());
+            }
             let Some((_, at)) = lost.first() else { continue };
             let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
             let (verb, route_name) = (if names.len() == 1 { "applies" } else { "apply" }, route.object.name());

@@ -16,6 +16,14 @@ impl Builder<'_> {
     /// Returns the certificate for hosts without their own.
     pub(super) fn find_default_certificate(&mut self) -> Certificate {
         if let Some((namespace, name)) = self.options.default_certificate.split_once('/')
+            && let Some(held) = self.cluster.secret(namespace, name)
+            && held.object.assumed
+        {
+            self.used.insert(held.object.id);
+            let secret = Sourced::built_in(self.options.default_certificate.clone());
+            return Certificate { shown_name: secret.value.clone(), secret, names: Vec::new() };
+        }
+        if let Some((namespace, name)) = self.options.default_certificate.split_once('/')
             && let Some(leaf) = self.leaf(namespace, name)
         {
             return leaf.certificate(Sourced::built_in(self.options.default_certificate.clone()));
