@@ -136,6 +136,9 @@ impl Converter<'_> {
         early.set("set", named_values(set.iter().map(|(name, value)| (*name, value.as_str()))));
         early.set("remove", items(removed));
         headers.comment("the headers that ingress-nginx sends to services").set("earlyRequestHeaders", early.node());
+        let mut host = Fields::new();
+        host.comment("nginx ignores a final dot of the host").set("stripTrailingHostDot", truth(true));
+        headers.set("host", host.node());
         let mut late: Vec<(String, String)> =
             globals.add_headers.iter().map(|(name, value)| (name.to_string(), value.value.replace('%', "%%"))).collect();
         if is_tls && globals.flag("hsts").value {

@@ -84,6 +84,8 @@ pub(super) fn of_aspect(aspect: &Aspect, variant: Variant) -> &'static Cause {
         Aspect::UpstreamPath if matches!(variant, Variant::DoubleSlash | Variant::DotSegments | Variant::Escaped) => PATH_NORMALIZATION,
         Aspect::UpstreamPath => REWRITE,
         Aspect::UpstreamHost if variant == Variant::ForwardedHeaders => FORWARDED_TRUST,
+        Aspect::UpstreamHost if variant == Variant::HostWithDot => HOST_MATCH,
+        Aspect::RequestHeader(name) if variant == Variant::HostWithDot && name == "x-forwarded-host" => HOST_MATCH,
         Aspect::UpstreamHost => UPSTREAM_HOST,
         Aspect::Protocol => BACKEND_PROTOCOL,
         Aspect::UpstreamTls => BACKEND_TLS,
