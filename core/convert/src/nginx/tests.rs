@@ -476,10 +476,19 @@ fn clients_cannot_send_headers_of_authentication() {
         conversion.notes.iter().any(|note| note.message.starts_with(&format!("a client can send `{name}` itself")))
     };
     assert!(!about(&conversion, "X-User") && about(&conversion, "Authorization"), "{:?}", conversion.notes);
-    // Another host of the listener may need the header.
+    // Clients of another host of the listener may need a usual header, but no private one.
     let other = ingress("next", "", "/", "next").replace("a.example.com", "b.example.com");
     let (conversion, headers) = headers_to_service(&format!("{protected}{other}"), "http://a.example.com/", 10_080, &forged);
-    assert!(has(&headers, "x-user") && about(&conversion, "X-User"), "{headers:?}");
+    assert!(!has(&headers, "x-user"), "{headers:?}");
+    assert!(
+        conversion.notes.iter().any(|note| note.message.starts_with("the listener `http` removes `X-User` of clients")),
+        "{:?}",
+        conversion.notes
+    );
+    let usual = protected.replace("X-User", "Accept-Language");
+    let (conversion, headers) =
+        headers_to_service(&format!("{usual}{other}"), "http://a.example.com/", 10_080, &[("accept-language", "en"), forged[1]]);
+    assert!(has(&headers, "accept-language") && about(&conversion, "Accept-Language"), "{headers:?}");
     // A host with TLS has its own listener.
     let secure = protected.replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
     let (conversion, headers) = headers_to_service(&format!("{secure}{other}"), "https://a.example.com/", 10_443, &forged);
