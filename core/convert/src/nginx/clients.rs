@@ -225,7 +225,7 @@ const COMMON: [&str; 10] = [
 ];
 
 /// Whether a header has a private name, so that no client of another host needs it.
-fn is_private(name: &str) -> bool {
+pub(super) fn is_private(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let is_prefixed = |prefixes: &[&str]| prefixes.iter().any(|prefix| lower.starts_with(prefix));
     is_prefixed(&["x-", "remote-"]) && !is_prefixed(&["x-forwarded-", "x-b3-", "x-envoy-"]) && !COMMON.contains(&lower.as_str())

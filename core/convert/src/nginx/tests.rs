@@ -651,3 +651,14 @@ fn default_certificate_serves_hosts_without_secret() {
     let rows: Vec<&String> = found.causes.iter().filter(|cause| cause.rule == "tls").flat_map(|cause| &cause.rows).map(|row| &row.sentence).collect();
     assert!(!rows.iter().any(|row| row.contains("a.example.com")), "{rows:#?}");
 }
+
+#[test]
+fn clients_cannot_send_headers_of_snippets() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    let snippet = "proxy_set_header X-Role $role; proxy_set_header X-Zone blue; proxy_set_header X-Own $http_x_own;";
+    let text = ingress("web", &annotation("configuration-snippet", snippet), "/", "web") + config;
+    let forged = ["x-role", "x-zone", "x-own"].map(|name| (name, "forged"));
+    let (_, headers) = headers_to_service(&text, "http://a.example.com/", 10_080, &forged);
+    let value = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    assert_eq!((value("x-role"), value("x-zone"), value("x-own")), (None, Some("blue"), Some("forged")), "{headers:?}");
+}
