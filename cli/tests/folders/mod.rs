@@ -45,6 +45,33 @@ fn named_file_is_always_read() {
     assert_eq!((excluded.code, excluded.err.as_str()), (0, ""));
 }
 
+#[test]
+fn flags_of_deployed_controller_are_named() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: c, namespace: ops}\nspec: {template: {spec: {containers: [{name: c, args: [/nginx-ingress-controller, --election-id=a, --enable-ssl-passthrough]}]}}}\n";
+    let ingress =
+        "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a}\nspec: {ingressClassName: nginx, rules: [{host: a.example.com}]}\n";
+    let folder = Folder::with(&[("a/deployment.yaml", deployment), ("a/a.yaml", ingress)]);
+    let named = "a/deployment.yaml gives flags to ingress-nginx that change answers; pass them: --controller-arg=--enable-ssl-passthrough\n";
+    let run = folder.run(&["check", "a"]);
+    assert!(run.err.contains(named), "{}", run.err);
+    assert!(!folder.run(&["check", "a", "--controller-arg=--enable-ssl-passthrough"]).err.contains("gives flags"));
+}
+
+#[test]
+fn notices_of_assumed_objects_are_folded() {
+    let path = |name: &str| format!("{{path: /{name}, pathType: Prefix, backend: {{service: {{name: {name}, port: {{number: 80}}}}}}}}");
+    let paths = ["one", "two", "three", "four", "five"].map(path).join(", ");
+    let ingress = format!(
+        "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: a}}\nspec: {{ingressClassName: nginx, rules: [{{host: a.example.com, http: {{paths: [{paths}]}}}}]}}\n"
+    );
+    let folder = Folder::with(&[("a.yaml", &ingress)]);
+    let folded = folder.run(&["check", "a.yaml", "--missing", "assume"]).out;
+    assert!(folded.contains("; the same for `two`, `three` and 2 more; `--all` shows them"), "{folded}");
+    assert_eq!(folded.matches("notice[assumed-object]: the Service ").count(), 1, "{folded}");
+    let all = folder.run(&["check", "a.yaml", "--missing", "assume", "--all"]).out;
+    assert_eq!(all.matches("notice[assumed-object]: the Service ").count(), 5, "{all}");
+}
+
 #[cfg(unix)]
 #[test]
 fn unreadable_file_is_an_error() {

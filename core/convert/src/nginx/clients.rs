@@ -56,28 +56,35 @@ impl Converter<'_> {
                 let has_it = |route: &&&Route| answered(route).any(|known| known.eq_ignore_ascii_case(name));
                 let hosts: BTreeSet<&String> = routes.iter().filter(has_it).flat_map(|route| &route.hosts).collect();
                 let is_stranger = |route: &&Route| !has_it(&route) && (route.hosts.is_empty() || route.hosts.iter().any(|host| !hosts.contains(host)));
+                let is_shared = routes.iter().any(is_stranger);
                 let why = if ASKED.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-                    "the authentication service reads it"
+                    Some("the authentication service reads it")
                 } else if routes.iter().any(|route| chooses_by(route, name)) {
-                    "a rule chooses the Service by it"
-                } else if routes.iter().any(is_stranger) {
-                    "its listener also serves hosts without this authentication"
+                    Some("a rule chooses the Service by it")
+                } else if is_shared && !is_private(name) {
+                    Some("its listener also serves hosts without this authentication")
                 } else {
-                    return true;
+                    None
+                };
+                let message = match why {
+                    Some(why) => format!(
+                        "a client can send `{name}` itself: Envoy replaces it only if the authentication service sends it, and the conversion does not \
+                         remove it, as {why}. Let the service send it in every answer, or remove it with `earlyRequestHeaders` of the ClientTrafficPolicy"
+                    ),
+                    None if is_shared => format!(
+                        "the listener `{section}` removes `{name}` of clients for all its hosts, as only the authentication service may send it; nginx \
+                         removes it for paths with authentication only"
+                    ),
+                    None => return true,
                 };
                 for route in routes.iter().filter(has_it) {
                     let owner = (route.namespace.clone(), route.origin.clone());
-                    if kept.insert((owner.0.clone(), owner.1.clone(), name.to_ascii_lowercase())) {
-                        let message = format!(
-                            "a client can send `{name}` itself: Envoy replaces it only if the authentication service sends it, and the conversion does not \
-                             remove it, as {why}. Let the service send it in every answer, or remove it with `earlyRequestHeaders` of the ClientTrafficPolicy"
-                        );
-                        if let Some((key, origin)) = self.answering.get(&owner) {
-                            self.out.note(key, *origin, message);
-                        }
+                    let is_new = kept.insert((owner.0.clone(), owner.1.clone(), name.to_ascii_lowercase()));
+                    if let Some((key, origin)) = self.answering.get(&owner).filter(|_| is_new) {
+                        self.out.note(key, *origin, message.clone());
                     }
                 }
-                false
+                why.is_none()
             });
             if !names.is_empty() {
                 out.insert(section, names);
@@ -204,6 +211,27 @@ impl Converter<'_> {
         }
         Some(out.node())
     }
+}
+
+/// Headers that clients of any service may send, although their names are private.
+const COMMON: [&str; 10] = [
+    "x-api-key",
+    "x-correlation-id",
+    "x-csrf-token",
+    "x-csrftoken",
+    "x-http-method-override",
+    "x-real-ip",
+    "x-request-id",
+    "x-requested-with",
+    "x-trace-id",
+    "x-xsrf-token",
+];
+
+/// Whether a header has a private name, so that no client of another host needs it.
+pub(super) fn is_private(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let is_prefixed = |prefixes: &[&str]| prefixes.iter().any(|prefix| lower.starts_with(prefix));
+    is_prefixed(&["x-", "remote-"]) && !is_prefixed(&["x-forwarded-", "x-b3-", "x-envoy-"]) && !COMMON.contains(&lower.as_str())
 }
 
 /// Whether requests of a route reach a Service.

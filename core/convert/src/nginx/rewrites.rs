@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::Location;
+use chancery_nginx::directive::parse;
 use chancery_nginx::location;
 use chancery_text::Node;
 
@@ -158,6 +159,22 @@ impl Converter<'_> {
         if of.settings.basic_auth.secured.value {
             rule.comments.push("auth-type: the service does not get the password".to_string());
             remove.push("Authorization");
+        }
+        let written = &of.settings.configuration_snippet;
+        let directives = if written.is_empty() { Vec::new() } else { parse(&written.value, None).unwrap_or_default() };
+        for directive in directives.iter().filter(|directive| directive.name == "proxy_set_header") {
+            let [name, value] = &directive.args[..] else { continue };
+            let is_known =
+                set.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) || remove.iter().any(|known| known.eq_ignore_ascii_case(name));
+            if is_known || !super::clients::is_private(name) || value.contains("$http_") {
+                continue;
+            }
+            rule.comments.push(format!("configuration-snippet: proxy_set_header {name}"));
+            match value.is_empty() || value.contains('$') {
+                true => remove.push(name),
+                false if self.is_envoy_gateway() => set.push((name.to_string(), value.replace('%', "%%"))),
+                false => set.push((name.to_string(), value.to_string())),
+            }
         }
         if !set.is_empty() || !remove.is_empty() {
             rule.filters.push(request_modifier(&set, &remove));

@@ -476,10 +476,19 @@ fn clients_cannot_send_headers_of_authentication() {
         conversion.notes.iter().any(|note| note.message.starts_with(&format!("a client can send `{name}` itself")))
     };
     assert!(!about(&conversion, "X-User") && about(&conversion, "Authorization"), "{:?}", conversion.notes);
-    // Another host of the listener may need the header.
+    // Clients of another host of the listener may need a usual header, but no private one.
     let other = ingress("next", "", "/", "next").replace("a.example.com", "b.example.com");
     let (conversion, headers) = headers_to_service(&format!("{protected}{other}"), "http://a.example.com/", 10_080, &forged);
-    assert!(has(&headers, "x-user") && about(&conversion, "X-User"), "{headers:?}");
+    assert!(!has(&headers, "x-user"), "{headers:?}");
+    assert!(
+        conversion.notes.iter().any(|note| note.message.starts_with("the listener `http` removes `X-User` of clients")),
+        "{:?}",
+        conversion.notes
+    );
+    let usual = protected.replace("X-User", "Accept-Language");
+    let (conversion, headers) =
+        headers_to_service(&format!("{usual}{other}"), "http://a.example.com/", 10_080, &[("accept-language", "en"), forged[1]]);
+    assert!(has(&headers, "accept-language") && about(&conversion, "Accept-Language"), "{headers:?}");
     // A host with TLS has its own listener.
     let secure = protected.replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
     let (conversion, headers) = headers_to_service(&format!("{secure}{other}"), "https://a.example.com/", 10_443, &forged);
@@ -641,4 +650,15 @@ fn default_certificate_serves_hosts_without_secret() {
     let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
     let rows: Vec<&String> = found.causes.iter().filter(|cause| cause.rule == "tls").flat_map(|cause| &cause.rows).map(|row| &row.sentence).collect();
     assert!(!rows.iter().any(|row| row.contains("a.example.com")), "{rows:#?}");
+}
+
+#[test]
+fn clients_cannot_send_headers_of_snippets() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {allow-snippet-annotations: 'true', annotations-risk-level: Critical}\n";
+    let snippet = "proxy_set_header X-Role $role; proxy_set_header X-Zone blue; proxy_set_header X-Own $http_x_own;";
+    let text = ingress("web", &annotation("configuration-snippet", snippet), "/", "web") + config;
+    let forged = ["x-role", "x-zone", "x-own"].map(|name| (name, "forged"));
+    let (_, headers) = headers_to_service(&text, "http://a.example.com/", 10_080, &forged);
+    let value = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    assert_eq!((value("x-role"), value("x-zone"), value("x-own")), (None, Some("blue"), Some("forged")), "{headers:?}");
 }
