@@ -66,6 +66,9 @@ impl Excludes {
     ///
     /// `.gitignore` could not contain a pattern, or the current folder is gone.
     pub fn new(folder: &Path, patterns: &[String]) -> Result<Self, String> {
+        if patterns.is_empty() {
+            return Ok(Self::default());
+        }
         // Paths are compared with the absolute folder. A browser has no current folder, and gives absolute paths.
         let here = || std::env::current_dir().map_err(|error| format!("cannot read the current folder: {error}"));
         let folder = if folder.has_root() { folder.to_owned() } else { here()?.join(folder) };

@@ -56,7 +56,7 @@ pub fn human(of: &MigrationDiff, names: &Names, elsewhere: &str, style: &Style) 
         let open = open_rows(group);
         let title = format!("{} [{}]", group.title, group.rule);
         let title = if open == 0 { style.dim(plain(&title)) } else { style.heading(plain(&title)) };
-        let _ = writeln!(out, "\n{title}  {}", style.dim(count(group.requests, "request")));
+        let _ = writeln!(out, "\n{title}  {}", style.dim(size(group)));
         let _ = writeln!(out, "  {}", style.dim(plain(group.why)));
         for row in group.rows.iter().take(MOST_SHORT) {
             human_row(&mut out, row, names, style);
@@ -105,15 +105,7 @@ fn cell(text: &str) -> String {
 pub fn markdown(of: &MigrationDiff, names: &Names) -> String {
     let mut out = format!("## {}\n", cell(&summary(of, names)));
     for group in &of.causes {
-        let _ = writeln!(
-            out,
-            "\n### {} (`{}`, {})\n\n{} {}.\n",
-            group.title,
-            group.rule,
-            count(group.requests, "request"),
-            cell(group.why),
-            cell(group.fix)
-        );
+        let _ = writeln!(out, "\n### {} (`{}`, {})\n\n{} {}.\n", group.title, group.rule, size(group), cell(group.why), cell(group.fix));
         let _ = writeln!(out, "| request | what | {} | {} | accepted |\n|---|---|---|---|---|", cell(names.before), cell(names.after));
         for row in group.rows.iter().take(MOST) {
             let more = row.more + row.requests.len().saturating_sub(1);
@@ -156,8 +148,7 @@ pub fn html(of: &MigrationDiff, names: &Names) -> String {
     for group in &of.causes {
         let open = open_rows(group);
         let tone = if open == 0 { Tone::Neutral } else { Tone::Bad };
-        report
-            .group(group.title, &format!("{} ({})", count(group.requests, "request"), group.rule), tone, false, |report| cause(report, group, names));
+        report.group(group.title, &format!("{} ({})", size(group), group.rule), tone, false, |report| cause(report, group, names));
     }
     report.heading("Same");
     report.group("Hosts, and how many of their requests are treated alike", &of.same.to_string(), Tone::Good, false, |report| {
@@ -267,4 +258,9 @@ pub fn github(of: &MigrationDiff) -> String {
         let _ = writeln!(out, "::warning{}::{}", place.unwrap_or_default(), data(&row.sentence));
     }
     out
+}
+
+/// How many requests differ for a cause, or how many parts no request reaches.
+fn size(group: &CauseGroup) -> String {
+    if group.requests == 0 { count(group.rows.len(), "part") } else { count(group.requests, "request") }
 }

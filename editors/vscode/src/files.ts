@@ -50,25 +50,33 @@ export async function handOver(client: BaseLanguageClient, subscriptions: vscode
 
 async function readFolder(root: vscode.Uri, leftOut: (one: LeftOut) => void): Promise<Handed[]> {
   const found: vscode.Uri[] = [];
-  const waiting = [{ folder: root, depth: 0 }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { folder, depth } = next;
-    let entries: [string, vscode.FileType][] = [];
+  const list = async (folder: vscode.Uri): Promise<[string, vscode.FileType][]> => {
     try {
-      entries = await vscode.workspace.fs.readDirectory(folder);
+      return await vscode.workspace.fs.readDirectory(folder);
     } catch (error) {
       leftOut({ uri: folder, why: String(error) });
+      return [];
     }
-    for (const [name, type] of entries) {
-      const uri = vscode.Uri.joinPath(folder, name);
-      if ((type & vscode.FileType.Directory) !== 0) {
-        if (depth < DEEPEST && !SKIPPED.includes(name)) {
-          waiting.push({ folder: uri, depth: depth + 1 });
+  };
+  let level = [root];
+  for (let depth = 0; level.length > 0 && depth < DEEPEST; depth += 1) {
+    const below: vscode.Uri[] = [];
+    for (let at = 0; at < level.length; at += TOGETHER) {
+      const folders = level.slice(at, at + TOGETHER);
+      const listed = await Promise.all(folders.map(list));
+      for (const [number, entries] of listed.entries()) {
+        for (const [name, type] of entries) {
+          const uri = vscode.Uri.joinPath(folders[number] ?? root, name);
+          // Links to folders may lead in a circle.
+          if (type === vscode.FileType.Directory) {
+            below.push(...(SKIPPED.includes(name) ? [] : [uri]));
+          } else if ((type & vscode.FileType.Directory) === 0 && READ.test(name)) {
+            found.push(uri);
+          }
         }
-      } else if (READ.test(name)) {
-        found.push(uri);
       }
     }
+    level = below;
   }
   found.slice(MOST_FILES).forEach((uri) => leftOut({ uri, why: `the folder has more than ${MOST_FILES} files` }));
   const out: Handed[] = [];

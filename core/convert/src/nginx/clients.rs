@@ -102,10 +102,11 @@ impl Converter<'_> {
             inner.comment("use-proxy-protocol: true").set("optional", truth(false));
             out.set("proxyProtocol", inner.node());
         }
-        if trusts {
+        let has_real_address = globals.flag("enable-real-ip").value;
+        if trusts || has_real_address {
             let ranges = globals.list("proxy-real-ip-cidr").value;
             let (mut forwarded, mut detection) = (Fields::new(), Fields::new());
-            forwarded.comment("use-forwarded-headers: true, proxy-real-ip-cidr");
+            forwarded.comment(if trusts { "use-forwarded-headers: true, proxy-real-ip-cidr" } else { "enable-real-ip: true, proxy-real-ip-cidr" });
             forwarded.set("trustedCIDRs", items(ranges.iter()));
             detection.set("xForwardedFor", forwarded.node());
             out.set("clientIPDetection", detection.node());
@@ -125,8 +126,14 @@ impl Converter<'_> {
         } else {
             set.extend(believed);
             set.extend([("X-Forwarded-Scheme", scheme.to_string()), ("X-Scheme", scheme.to_string())]);
-            set.insert("X-Real-IP", "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%".to_string());
-            removed.extend(["X-Forwarded-For", "X-Forwarded-Proto"]);
+            // Routes set it if a proxy names the client.
+            match has_real_address {
+                true => removed.push("X-Real-IP"),
+                false => drop(set.insert("X-Real-IP", "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%".to_string())),
+            }
+            removed.push("X-Forwarded-Proto");
+            // A trusted proxy names the client in it.
+            removed.extend((!has_real_address).then_some("X-Forwarded-For"));
         }
         if globals.flag("proxy-add-original-uri-header").value {
             set.insert("X-Original-URI", "%REQ(:PATH)%".to_string());

@@ -147,6 +147,9 @@ impl Converter<'_> {
             let scheme = "%REQ(X-FORWARDED-PROTO)%";
             let values = [("X-Forwarded-Scheme", scheme), ("X-Real-IP", "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%"), ("X-Scheme", scheme)];
             set.extend(values.map(|(name, value)| (name.to_string(), value.to_string())));
+        } else if self.is_envoy_gateway() && self.nginx.globals.flag("enable-real-ip").value {
+            rule.comments.push("enable-real-ip: true".to_string());
+            set.push(("X-Real-IP".to_string(), "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%".to_string()));
         }
         let certificates = &host.server.client_certificates;
         if self.client_ca(host.server).is_some() {
@@ -195,7 +198,7 @@ impl Converter<'_> {
         if !custom.value.is_empty() {
             rule.comments.push("custom-headers".to_string());
         }
-        headers.extend(custom.value.iter().map(|(name, value)| (name.to_string(), value.to_string())));
+        headers.extend(custom.value.iter().map(|(name, value)| (name.to_string(), value.replace('%', "%%"))));
         Self::response_headers(rule, &headers);
     }
 

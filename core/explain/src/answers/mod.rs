@@ -43,6 +43,8 @@ pub struct GatewayAnswer {
     pub why: Option<String>,
     /// Uncertain parts.
     pub notes: Vec<String>,
+    /// The conditions and locations of snippets that the request reached, as written.
+    pub(crate) reached: Vec<String>,
     /// Whether the gateway refuses the request because the client sends no certificate.
     pub wants_certificate: bool,
     /// The part that matches the request.

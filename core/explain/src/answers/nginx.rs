@@ -38,13 +38,17 @@ pub(super) struct OpenNginx<'r> {
     /// Numbers of servers by server name.
     servers: HashMap<String, usize>,
     upstreams: HashMap<&'r str, &'r Upstream>,
+    has_snippets: bool,
 }
 
 impl<'r> OpenNginx<'r> {
     pub(super) fn new(nginx: &'r Nginx, services: &'r Services) -> Self {
         let servers = nginx.servers.iter().enumerate().rev().map(|(at, server)| (server_name(&server.host.value).to_string(), at)).collect();
         let upstreams = nginx.upstreams.iter().map(|upstream| (upstream.name.value.as_str(), &**upstream)).collect();
-        Self { nginx, services, simulator: Simulator::new(nginx), servers, upstreams }
+        let has_own = |server: &Server| !server.snippet.is_empty() || server.locations.iter().any(|of| !of.settings.configuration_snippet.is_empty());
+        let has_global = ["server-snippet", "location-snippet"].iter().any(|name| !nginx.globals.text(name).is_empty());
+        let has_snippets = has_global || nginx.servers.iter().any(|server| has_own(server));
+        Self { nginx, services, simulator: Simulator::new(nginx), servers, upstreams, has_snippets }
     }
 
     pub(super) fn answer(&self, request: &Request) -> GatewayAnswer {
@@ -59,6 +63,10 @@ impl<'r> OpenNginx<'r> {
             notes: response.notes.clone(),
             ..GatewayAnswer::default()
         };
+        if self.has_snippets {
+            let locations = response.way.iter().filter(|step| step.what == "location").map(|step| format!("location {}", step.name));
+            out.reached = response.fulfilled.iter().map(|words| format!("if ({words})")).chain(locations).collect();
+        }
         if request.tls && response.status > 0 {
             self.tls(&mut out, request);
         }
@@ -69,6 +77,10 @@ impl<'r> OpenNginx<'r> {
                 out.ending = AnswerEnding::Redirected;
                 out.status = Some(status.into());
                 out.location = response.location.as_deref().map(without_default_port);
+                let page = self.server(&response).map(|server| server.client_certificates.error_page.value.as_str());
+                let is_page =
+                    page.is_some_and(|page| !page.is_empty() && response.location.as_deref().is_some_and(|location| location.starts_with(page)));
+                out.wants_certificate = is_page && request.tls && !request.client_certificate;
             }
             (status, None) => {
                 out.ending = AnswerEnding::Answered;

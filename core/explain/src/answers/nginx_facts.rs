@@ -60,7 +60,8 @@ pub(super) fn facts_of(
         Some(Credentials::Service) => {
             let url = &auth(location, nginx).url;
             // A snippet may name another location.
-            let asked = if url.is_empty() { "asks a service".to_owned() } else { format!("asks {}", service_of_url(&url.value, services)) };
+            let service = service_of_url(&url.value, services);
+            let asked = if service.is_empty() { "asks a service".to_owned() } else { format!("asks {service}") };
             out.add(Aspect::Authentication, asked, url.origin);
             let written = url.value.split_once("://").map_or("", |(_, rest)| rest);
             let path = written.find('/').and_then(|at| written.get(at..)).filter(|path| !path.contains('$'));

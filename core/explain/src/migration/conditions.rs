@@ -18,7 +18,7 @@ use chancery_envoy::config::{EnvoyConfig, chains_of};
 use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::is_tls;
 use chancery_nginx::location::enforces_regex;
-use chancery_nginx::simulate::message::range;
+use chancery_nginx::simulate::message::{DEFAULT_CLIENT, range};
 use core::net::IpAddr;
 use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
 use pb::route::header_matcher::HeaderMatchSpecifier;
@@ -32,10 +32,16 @@ pub(super) struct Conditions {
     /// Names in certificates of TLS listeners; `*` for every name.
     tls: BTreeSet<String>,
     pub(super) limits: BTreeSet<String>,
+    /// Parts of a configuration that no request shows.
+    pub(super) gaps: BTreeSet<String>,
+    /// Proxies that may tell the address of a client, and the header in which they do.
+    proxies: BTreeSet<(IpAddr, String)>,
 }
 
 #[derive(Default)]
 pub(super) struct HostConditions {
+    /// Conditions and locations of snippets, as the simulation names them. A request must reach each.
+    pub(super) expected: BTreeSet<String>,
     /// By an example of a path.
     pub(super) paths: BTreeMap<String, PathConditions>,
     pub(super) has_tls: bool,
@@ -53,6 +59,9 @@ pub(super) struct PathConditions {
     pub(super) origins: BTreeSet<String>,
     /// Request headers that the proxy sets or removes, so that clients cannot.
     pub(super) owned_headers: BTreeSet<String>,
+    /// Whole queries.
+    pub(super) whole_queries: BTreeSet<String>,
+    pub(super) proxies: BTreeSet<(IpAddr, String)>,
 }
 
 /// Headers in which nginx tells services about the certificate of the client.
@@ -101,6 +110,9 @@ impl Conditions {
             host.has_tls |= tls.contains(name) || tls.contains("*") && name != "*" || wild.is_some_and(|wild| tls.contains(&wild));
             host.path("/");
             host.path(UNKNOWN_PATH);
+            for path in host.paths.values_mut().filter(|path| !path.clients.is_empty()) {
+                path.proxies.extend(self.proxies.iter().cloned());
+            }
         }
     }
 
@@ -146,6 +158,21 @@ impl Conditions {
     }
 
     fn nginx(&mut self, nginx: &Nginx) {
+        if let Some(refused) = &nginx.refused {
+            self.gaps.insert(format!("nginx refuses this configuration, and the previous one answers: {}", refused.value));
+        }
+        self.gaps.extend(snippets::unread(&nginx.globals));
+        let globals = &nginx.globals;
+        if globals.flag("use-forwarded-headers").value || globals.flag("enable-real-ip").value {
+            let own = globals.text("forwarded-for-header").to_ascii_lowercase();
+            let headers = BTreeSet::from([own, "x-forwarded-for".to_owned()]);
+            for (first, length) in globals.list("proxy-real-ip-cidr").value.iter().filter_map(|text| range(text)).take(MOST_PROXIES) {
+                let proxy = if length == 0 { DEFAULT_CLIENT } else { clients_of(first, length)[0] };
+                self.proxies.extend(headers.iter().map(|header| (proxy, header.clone())));
+            }
+            // Nothing in front of the gateway, and a client that pretends to be a proxy.
+            self.proxies.extend(headers.into_iter().map(|header| (OTHER_CLIENT, header)));
+        }
         for server in &nginx.servers {
             for name in core::iter::once(&server.host.value).chain(&server.aliases.value).filter(|name| !name.starts_with('~')) {
                 self.server(nginx, server, name);
@@ -175,6 +202,9 @@ impl Conditions {
     }
 }
 
+/// The most ranges of proxies that are tried.
+const MOST_PROXIES: usize = 2;
+
 /// A path that no configuration names.
 pub(super) const UNKNOWN_PATH: &str = "/x-unknown";
 
@@ -191,6 +221,7 @@ impl PathConditions {
         self.clients.extend(other.clients.iter().copied());
         self.origins.extend(other.origins.iter().cloned());
         self.owned_headers.extend(other.owned_headers.iter().cloned());
+        self.whole_queries.extend(other.whole_queries.iter().cloned());
         for (own, others) in [(&mut self.headers, &other.headers), (&mut self.cookies, &other.cookies), (&mut self.queries, &other.queries)] {
             for (name, values) in others {
                 own.entry(name.clone()).or_default().extend(values.iter().cloned());

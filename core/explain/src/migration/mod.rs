@@ -29,7 +29,7 @@ use chancery_envoy::simulate::{ANY_PASSWORD, Request, WrittenRequest};
 use chancery_nginx::simulate::message::DEFAULT_CLIENT;
 use conditions::Conditions;
 use difference::{Found, differences, kind};
-use requests::{Asked, Base, Variant, bases, request_words};
+use requests::{Asked, Base, Variant, bases, name_of, request_words};
 
 /// The differences between two sides.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -157,6 +157,7 @@ pub fn compare_migration(
     let parts = executor::all(executor, work.collect());
     let mut rows = Rows::default();
     parts.into_iter().for_each(|part| rows.merge(part));
+    rows.add_gaps(&conditions, accepted);
     rows.finish(before, after, accepted, limits)
 }
 
@@ -170,6 +171,8 @@ struct Rows {
     /// Requests by cause.
     counts: BTreeMap<usize, usize>,
     used: BTreeSet<usize>,
+    /// Conditions and locations of the first side's snippets that requests reached, by host.
+    reached: BTreeSet<(String, String)>,
     /// Uncertain parts, each with its first request, and how many there are.
     notes: BTreeMap<String, (String, usize)>,
 }
@@ -202,8 +205,34 @@ impl Rows {
             *self.counts.entry(cause).or_default() += count;
         }
         self.used.extend(other.used);
+        self.reached.extend(other.reached);
         for (note, (words, count)) in other.notes {
             self.note(note, words, count);
+        }
+    }
+
+    /// Adds parts of the configurations that no request reached: they may deny requests that were not tried.
+    fn add_gaps(&mut self, conditions: &Conditions, accepted: &[AcceptedChange]) {
+        let of_hosts = conditions.hosts.iter().flat_map(|(pattern, host)| host.expected.iter().map(move |part| (name_of(pattern), part.clone())));
+        let missed = of_hosts.filter(|part| !self.reached.contains(part)).map(|(host, part)| {
+            let words = format!("no tried request to {host} reaches `{part}` of a snippet");
+            (host, words)
+        });
+        let gaps: Vec<(String, String)> = missed.chain(conditions.gaps.iter().map(|gap| ("*".to_owned(), gap.clone()))).collect();
+        let rank = CAUSES.iter().position(|cause| cause.name == causes::NOT_EVALUATED.name).unwrap_or_default();
+        for (host, before) in gaps {
+            let by = accepted.iter().position(|of| of.covers(causes::NOT_EVALUATED.name, &host, "/", None));
+            self.used.extend(by);
+            let found = Found {
+                cause: causes::NOT_EVALUATED,
+                aspect: None,
+                key: before.clone(),
+                before,
+                after: "not compared".to_owned(),
+                places: [None, None],
+            };
+            let key = (rank, None, found.key.clone(), by);
+            self.rows.insert(key, Row { found, answers: Default::default(), requests: Vec::new(), more: 0 });
         }
     }
 
@@ -271,6 +300,8 @@ fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String
          of cookies."
             .to_owned(),
         "The Secret with the passwords, and the headers that go to an authentication service and come from it.".to_owned(),
+        "The authorities that sign certificates of clients and of services.".to_owned(),
+        "Limits that several paths share, and headers of services that a gateway hides.".to_owned(),
         "Response timeouts are compared as numbers. nginx limits the pause between two reads; a route timeout of Envoy limits the whole response."
             .to_owned(),
         "Paths, headers and values that neither side names, except the variants that were tried.".to_owned(),
@@ -299,6 +330,7 @@ impl Row {
         };
         let what = found.aspect.as_ref().map_or_else(|| "answer".to_owned(), Aspect::label);
         let sentence = match &found.aspect {
+            None if requests.is_empty() => found.before.clone(),
             None if found.cause.name == causes::NOT_EVALUATED.name => format!("`{words}`{variant}: {}", found.before),
             None => format!(
                 "`{words}`{variant}: was {}, will be {}, because {because}",
@@ -470,6 +502,7 @@ impl<'r, 'c> Collector<'r, 'c> {
 
     fn add(&mut self, host: &str, asked: &Asked, answers: &[GatewayAnswer; 2], plain: Option<&[GatewayAnswer; 2]>) {
         let [old, new] = answers;
+        self.rows.reached.extend(old.reached.iter().map(|part| (host.to_owned(), part.clone())));
         for note in answers.iter().flat_map(|answer| &answer.notes).filter(|note| !note.starts_with("a share of ")) {
             self.rows.note(note.clone(), request_words(&asked.request), 1);
         }

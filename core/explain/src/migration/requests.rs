@@ -2,7 +2,7 @@
 //!
 //! Does not collect conditions; see `conditions`.
 
-use super::conditions::{Conditions, HostConditions, OTHER_ORIGIN, PathConditions};
+use super::conditions::{Conditions, OTHER_ORIGIN, PathConditions};
 use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::String;
@@ -13,6 +13,9 @@ use core::net::IpAddr;
 
 /// A host that no configuration names.
 pub(super) const UNKNOWN_HOST: &str = "elsewhere.invalid";
+
+/// The most clients that each proxy names.
+const MOST_CLIENTS_OF_PROXY: usize = 4;
 
 /// The value of headers that a client forges.
 pub(super) const FORGED: &str = "forged";
@@ -109,14 +112,14 @@ pub(super) fn bases(conditions: &Conditions) -> Vec<Base<'_>> {
                     continue;
                 }
                 let (has_tls, is_first, is_very_first) = (of.has_tls, at == 0, out.is_empty());
-                out.push(Base { host: name_of(pattern, of), pattern, path, conditions, has_tls, tls, is_first, is_very_first });
+                out.push(Base { host: name_of(pattern), pattern, path, conditions, has_tls, tls, is_first, is_very_first });
             }
         }
     }
     out
 }
 
-fn name_of(pattern: &str, _: &HostConditions) -> String {
+pub(super) fn name_of(pattern: &str) -> String {
     match pattern.strip_prefix("*.") {
         _ if pattern == "*" => UNKNOWN_HOST.to_owned(),
         Some(rest) => format!("a.{rest}"),
@@ -258,6 +261,17 @@ impl Base<'_> {
         for (name, values) in &of.queries {
             for value in values.iter().map(String::as_str).chain(["x-other"]) {
                 with(Variant::Query, &|request| request.path = format!("{}?{name}={value}", self.path));
+            }
+        }
+        for query in &of.whole_queries {
+            with(Variant::Query, &|request| request.path = format!("{}?{query}", self.path));
+        }
+        for (proxy, header) in &of.proxies {
+            for client in of.clients.iter().take(MOST_CLIENTS_OF_PROXY) {
+                with(Variant::Client, &|request| {
+                    request.source = Some(*proxy);
+                    request.add_header(header, &format!("{client}"));
+                });
             }
         }
         for client in &of.clients {

@@ -7,6 +7,7 @@ use crate::sample_request::shortest;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Globals, Nginx, Server};
 use chancery_nginx::directive::{Directive, parse};
 use chancery_nginx::simulate::message::range;
@@ -31,6 +32,18 @@ pub(super) fn collect(nginx: &Nginx, server: &Server, host: &mut HostConditions)
     host.paths.values_mut().for_each(|path| path.merge(&blocked));
 }
 
+/// Directives of `http-snippet` that change no answer by themselves.
+const HARMLESS: [&str; 6] = ["log_format", "limit_req_zone", "limit_conn_zone", "proxy_cache_path", "lua_shared_dict", "upstream"];
+
+/// Names parts of the ConfigMap that are not simulated.
+pub(super) fn unread(globals: &Globals) -> Option<String> {
+    let text = globals.text("http-snippet");
+    let all = parse(text.as_str(), None).unwrap_or_default();
+    let names: BTreeSet<&str> = all.iter().map(|directive| directive.name.as_str()).filter(|name| !HARMLESS.contains(name)).collect();
+    let names: Vec<String> = names.into_iter().map(|name| alloc::format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| alloc::format!("`http-snippet` of the ConfigMap is not evaluated: {}", names.join(", ")))
+}
+
 /// The most entries of a list that are tried: they apply to every path.
 const MOST_BLOCKED: usize = 2;
 
@@ -43,8 +56,8 @@ fn blocked(globals: &Globals) -> PathConditions {
     for (list, header) in [("block-user-agents", "user-agent"), ("block-referers", "referer")] {
         for item in globals.list(list).value.iter().take(MOST_BLOCKED) {
             let value = match item.strip_prefix('~') {
-                Some(pattern) => shortest(pattern.trim_start_matches('*'), ""),
-                None => Some(item.as_str().to_owned()),
+                Some(pattern) => matching(pattern.trim_start_matches('*'), ""),
+                None => Vec::from([item.as_str().to_owned()]),
             };
             out.headers.entry(header.to_owned()).or_default().extend(value);
         }
@@ -64,13 +77,23 @@ fn add(directive: &Directive, path: &str, host: &mut HostConditions) {
     match directive.name.as_str() {
         "location" => {
             let written = directive.args.last().map(ToString::to_string).unwrap_or_default();
-            let sample = if directive.arg(0).starts_with('~') { shortest(&written, "/") } else { Some(written) };
-            let Some(sample) = sample.filter(|sample| !sample.starts_with('@')) else { return };
-            host.path(&sample);
+            if written.starts_with('@') || directive.inner().iter().any(|inner| inner.name == "internal") {
+                return;
+            }
+            let args: Vec<&str> = directive.args.iter().map(chancery_text::Str::as_str).collect();
+            // A location inside another has its own note.
+            if path == "/" {
+                host.expected.insert(alloc::format!("location {}", args.join(" ")));
+            }
+            let samples = if directive.arg(0).starts_with('~') { matching(&written, "/") } else { Vec::from([written]) };
+            for sample in &samples {
+                host.path(sample);
+            }
+            let Some(sample) = samples.into_iter().next() else { return };
             below = sample;
         }
         "rewrite" => {
-            if let Some(sample) = shortest(directive.arg(0), "/").filter(|sample| sample.starts_with('/')) {
+            for sample in matching(directive.arg(0), "/") {
                 host.path(&sample);
             }
         }
@@ -95,30 +118,106 @@ fn client(text: &str, out: &mut PathConditions) {
     }
 }
 
-/// Adds a value that fulfils the condition of an `if`. Returns the path that it holds for.
+/// Adds values that fulfil the condition of an `if`. Returns the path that it holds for.
 fn condition(directive: &Directive, path: &str, host: &mut HostConditions) -> String {
     let words = directive.condition_words();
-    let [variable, operator, wanted] = words.as_slice() else { return path.to_owned() };
-    let is_expression = operator.contains('~');
-    let value = |begin: &str| if is_expression { shortest(wanted, begin) } else { Some(wanted.clone()) };
+    host.expected.insert(alloc::format!("if ({})", words.join(" ")));
+    let (variable, values) = match words.as_slice() {
+        [variable] => (variable, Vec::from(["1".to_owned()])),
+        [variable, operator, wanted] if operator.contains('~') => (variable, matching(wanted, "")),
+        [variable, _, wanted] => (variable, Vec::from([wanted.clone()])),
+        _ => return path.to_owned(),
+    };
     let name = variable.trim_start_matches('$');
     if matches!(name, "request_uri" | "uri" | "document_uri") {
-        let Some(sample) = value("/") else { return path.to_owned() };
-        host.path(&sample);
-        return sample;
+        let samples = match words.as_slice() {
+            [_, operator, wanted] if operator.contains('~') => matching(wanted, "/"),
+            _ => values,
+        };
+        for sample in &samples {
+            let (sample, query) = sample.split_once('?').map_or((sample.as_str(), None), |(path, query)| (path, Some(query)));
+            host.path(sample).whole_queries.extend(query.map(ToOwned::to_owned));
+        }
+        return samples.first().map_or(path, |sample| sample.split('?').next().unwrap_or_default()).to_owned();
     }
     let out = host.path(path);
-    let put = |list: &mut BTreeMap<String, BTreeSet<String>>, key: String| list.entry(key).or_default().extend(value(""));
+    let put = |list: &mut BTreeMap<String, BTreeSet<String>>, key: String| list.entry(key).or_default().extend(values.iter().cloned());
     if let Some(header) = name.strip_prefix("http_") {
         put(&mut out.headers, header.replace('_', "-"));
+    } else if name == "content_type" {
+        put(&mut out.headers, "content-type".to_owned());
     } else if let Some(cookie) = name.strip_prefix("cookie_") {
         put(&mut out.cookies, cookie.to_owned());
     } else if let Some(parameter) = name.strip_prefix("arg_") {
         put(&mut out.queries, parameter.to_owned());
+    } else if matches!(name, "args" | "query_string") {
+        out.whole_queries.extend(values);
     } else if name == "request_method" {
-        out.methods.extend(value(""));
-    } else if name == "remote_addr" && !is_expression {
-        client(wanted, out);
+        out.methods.extend(values);
+    } else if name == "remote_addr" {
+        values.iter().for_each(|value| client(value, out));
     }
     path.to_owned()
+}
+
+/// The most branches of an expression that are tried.
+const MOST_BRANCHES: usize = 8;
+
+/// Returns strings that match an expression, one for each branch of its first alternatives.
+fn matching(pattern: &str, begin: &str) -> Vec<String> {
+    // An expression matches anywhere in a text.
+    let sample = |branch: &String| shortest(branch, begin).or_else(|| shortest(&alloc::format!(".*(?:{branch})"), begin));
+    branches(pattern).iter().take(MOST_BRANCHES).filter_map(sample).collect()
+}
+
+/// Returns an expression for each branch of the first group with alternatives, or of the whole expression.
+fn branches(pattern: &str) -> Vec<String> {
+    let (mut open, mut groups): (Vec<usize>, Vec<(usize, Vec<usize>)>) = (Vec::new(), Vec::new());
+    let (mut bars, mut is_class, mut is_escaped): (Vec<(usize, usize)>, bool, bool) = (Vec::new(), false, false);
+    for (at, letter) in pattern.char_indices() {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            ']' => is_class = false,
+            '[' => is_class = true,
+            _ if is_class => {}
+            '(' => open.push(at),
+            '|' => bars.push((open.len(), at)),
+            ')' => {
+                let depth = open.len();
+                let own: Vec<usize> = bars.iter().filter(|(of, _)| *of == depth).map(|(_, at)| *at).collect();
+                bars.retain(|(of, _)| *of != depth);
+                if let Some(begin) = open.pop().filter(|_| !own.is_empty()) {
+                    groups.push((begin, own.into_iter().chain([at]).collect()));
+                }
+            }
+            _ => {}
+        }
+    }
+    let cut = |from: usize, to: usize| pattern.get(from..to).unwrap_or_default();
+    let top: Vec<usize> = bars.into_iter().map(|(_, at)| at).collect();
+    if !top.is_empty() {
+        let ends = top.iter().copied().chain([pattern.len()]);
+        let begins = core::iter::once(0).chain(top.iter().map(|at| at + 1));
+        return begins.zip(ends).map(|(from, to)| cut(from, to).to_owned()).collect();
+    }
+    let Some((begin, ends)) = groups.first() else { return Vec::from([pattern.to_owned()]) };
+    let inner = if cut(*begin, pattern.len()).starts_with("(?:") { begin + 3 } else { begin + 1 };
+    let begins = core::iter::once(inner).chain(ends.iter().map(|at| at + 1));
+    let rest = cut(ends.last().map_or(pattern.len(), |at| at + 1), pattern.len());
+    begins.zip(ends).map(|(from, to)| alloc::format!("{}(?:{}){rest}", cut(0, *begin), cut(from, *to))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{branches, matching};
+
+    #[test]
+    fn each_branch_is_tried() {
+        assert_eq!(branches("a(b|c[|]|\\|)d"), ["a(?:b)d", "a(?:c[|])d", "a(?:\\|)d"]);
+        assert_eq!(branches("a|b(c|d)"), ["a", "b(c|d)"]);
+        assert_eq!(branches("plain"), ["plain"]);
+        assert_eq!(matching("(nikto|sqlmap)", ""), ["nikto", "sqlmap"]);
+        assert_eq!(matching("\\.(?:sql|bak)$", "/"), ["/.sql", "/.bak"]);
+    }
 }

@@ -23,6 +23,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Certificate, DEFAULT_UPSTREAM, Globals, Nginx, Passthrough, PathType, Server, Upstream, WwwRedirect};
 use chancery_base::resource::{ObjectId, Origin, Secret, Sourced};
+use chancery_kubernetes::references::address_of;
 use chancery_text::Str;
 use hashbrown::HashSet;
 
@@ -191,13 +192,16 @@ impl Builder<'_> {
     fn service_address(&self, upstream: &str, port: &str) -> Option<Str> {
         let service = self.upstreams.get(upstream)?.service.as_ref()?;
         let held = self.cluster.by_key(super::kinds::Kind::Service, &service.name)?;
-        let address = super::endpoints::cluster_address(held)?;
+        // The API server gives an address to each Service that does not decline one.
+        let assumed =
+            || (self.options.assumes_start && held.root().at("spec.clusterIP").str().is_empty()).then(|| address_of(&held.object.key).into());
+        let address: Str = super::endpoints::cluster_address(held).map(|address| address.value).or_else(assumed)?;
         let number = held
             .ports()
             .into_iter()
             .find(|known| known.name.as_deref() == Some(port))
             .map_or_else(|| Str::new(port), |known| format!("{}", known.port).into());
-        Some(format!("{}:{number}", address.value).into())
+        Some(format!("{address}:{number}").into())
     }
 
     /// The servers that redirect between `www.` and the name without it.

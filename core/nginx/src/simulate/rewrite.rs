@@ -114,6 +114,7 @@ impl<'d> Exchange<'_> {
                 }
                 "if" => {
                     if self.condition(directive) == Some(true) && depth < 4 {
+                        self.response.fulfilled.push(directive.condition_words().join(" "));
                         *branch = Some(directive.inner());
                         if let Some(flow) = self.run(directive.inner(), branch, depth + 1) {
                             return Some(flow);
