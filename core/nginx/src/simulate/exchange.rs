@@ -102,9 +102,8 @@ impl Exchange<'_> {
     /// openresty/headers-more-nginx-module `src/ngx_http_headers_more_headers_in.c`.
     pub fn change_headers(&mut self, directive: &Directive) {
         let mut all = self.changed_headers.take().unwrap_or_else(|| self.request.headers.clone());
-        let mut args = directive.args.iter();
         let mut only_replaces = false;
-        while let Some(arg) = args.next() {
+        for arg in &directive.args {
             match arg.as_str() {
                 // For some types of bodies only: requests here have no type.
                 "-t" => return self.changed_headers = Some(all),
