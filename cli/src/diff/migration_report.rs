@@ -110,7 +110,7 @@ pub fn markdown(of: &MigrationDiff, names: &Names) -> String {
         for row in group.rows.iter().take(MOST) {
             let more = row.more + row.requests.len().saturating_sub(1);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let first = row.requests.first().map(|request| cell(&request.words)).unwrap_or_default();
+            let first = cell(subject(row));
             let side = |side: &SideAnswer| {
                 let lines = lines_of(side);
                 let at = if lines.is_empty() { String::new() } else { format!(" at {}", cell(&lines.join(", "))) };
@@ -177,7 +177,7 @@ fn cause(report: &mut Report, group: &CauseGroup, names: &Names) {
             }
             (format!("`{}`", value.replace('`', "'")), places)
         };
-        let first = row.requests.first().map(|request| request.words.clone()).unwrap_or_default();
+        let first = subject(row);
         let because = match &row.accepted {
             Some(reason) => format!("accepted: {reason}"),
             None => row.because.clone(),
@@ -213,7 +213,7 @@ pub fn junit(of: &MigrationDiff) -> String {
             all - failures
         );
         for row in &group.rows {
-            let name = row.requests.first().map(|request| format!("{}: {}", request.words, row.what)).unwrap_or_default();
+            let name = format!("{}: {}", subject(row), row.what);
             let _ = writeln!(out, "    <testcase classname=\"{}\" name=\"{}\">", group.rule, text(&name));
             match &row.accepted {
                 Some(reason) => _ = writeln!(out, "      <skipped message=\"accepted: {}\"/>", text(reason)),
@@ -263,4 +263,9 @@ pub fn github(of: &MigrationDiff) -> String {
 /// How many requests differ for a cause, or how many parts no request reaches.
 fn size(group: &CauseGroup) -> String {
     if group.requests == 0 { count(group.rows.len(), "part") } else { count(group.requests, "request") }
+}
+
+/// The first request of a row, or the part that no request reaches.
+fn subject(row: &MigrationRow) -> &str {
+    row.requests.first().map_or(&row.before.value, |request| &request.words)
 }

@@ -1,7 +1,7 @@
 //! Describes routes, clusters and filter chains of an Envoy as comparable facts. Does not answer requests; see `envoy`.
 
 use super::nginx_facts::bytes_in_words;
-use super::{Aspect, PreparedEnvoy, Services};
+use super::{Aspect, PreparedEnvoy, Services, without_common_port};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -23,7 +23,7 @@ pub(super) struct ClusterFacts {
     pub(super) protocol: String,
     /// Whether and how Envoy verifies the service's certificate.
     pub(super) tls: Option<String>,
-    /// The host of its only endpoint, if that is a host name: with the port, unless it is a default port.
+    /// The address of its only endpoint, without a default port.
     pub(super) host: Option<String>,
 }
 
@@ -45,16 +45,9 @@ impl ClusterFacts {
             connect_timeout: cluster.connect_timeout.as_ref().map_or_else(|| "5s".to_owned(), seconds),
             protocol: if has_tls { format!("{base}+tls") } else { base.to_owned() },
             tls: has_tls.then(|| verifications.into_iter().collect::<Vec<_>>().join(" or ")),
-            host: if let [only] = addresses { host_name(only) } else { None },
+            host: if let [only] = addresses { Some(without_common_port(only).to_owned()) } else { None },
         }
     }
-}
-
-/// The host name of an address, with the port unless it is a default port; `None` for an IP address.
-fn host_name(address: &str) -> Option<String> {
-    let (host, port) = address.rsplit_once(':')?;
-    let is_name = host.trim_matches(['[', ']']).parse::<core::net::IpAddr>().is_err();
-    is_name.then(|| if matches!(port, "80" | "443") { host.to_owned() } else { address.to_owned() })
 }
 
 /// Returns the Services behind a cluster by their share. One Service may have several localities, and a cluster several Services.

@@ -382,3 +382,8 @@ pub(crate) fn without_default_port(location: &str) -> String {
     let slash = if path.starts_with('/') { "" } else { "/" };
     format!("{scheme}://{}{slash}{path}", authority.strip_suffix(port).unwrap_or(authority))
 }
+
+/// Returns an address without its port, if that is the port of http or https.
+fn without_common_port(address: &str) -> &str {
+    address.strip_suffix(":80").or_else(|| address.strip_suffix(":443")).unwrap_or(address)
+}

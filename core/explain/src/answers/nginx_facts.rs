@@ -1,10 +1,10 @@
 //! Describes the settings of an nginx location as comparable facts. Does not answer requests; see `nginx`.
 
-use super::{Aspect, Fact, PartPlace, Services};
+use super::{Aspect, Fact, PartPlace, Services, without_common_port};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Location, Nginx, Upstream};
 use chancery_base::resource::Origin;
@@ -136,5 +136,5 @@ fn service_of_url(url: &str, services: &Services) -> String {
     let authority = rest.split(['/', '?', '$']).next().unwrap_or_default();
     let address = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:{}", if scheme == "https" { 443 } else { 80 }) };
     let found = services.behind([address.as_str()]);
-    found.first().cloned().unwrap_or_else(|| authority.to_string())
+    found.first().cloned().unwrap_or_else(|| if authority.is_empty() { String::new() } else { without_common_port(&address).to_owned() })
 }

@@ -32,7 +32,8 @@ pub(super) fn differences(
     if let Some(main) = ending(asked, before, after, plain) {
         out.push(main);
     }
-    out.extend(before.notes.iter().filter(|note| is_gap(note)).map(|note| gap(note, before, after)));
+    let gaps: BTreeSet<&String> = before.notes.iter().chain(&after.notes).filter(|note| is_gap(note)).collect();
+    out.extend(gaps.into_iter().map(|note| gap(note, before, after)));
     let are_forwarded = before.ending == AnswerEnding::Forwarded && after.ending == AnswerEnding::Forwarded;
     let are_answered = before.ending != AnswerEnding::NotAnswered && after.ending != AnswerEnding::NotAnswered;
     let names: BTreeSet<&Aspect> = before.facts.keys().chain(after.facts.keys()).collect();
@@ -110,7 +111,7 @@ fn is_gap(note: &str) -> bool {
     note.ends_with(" is not evaluated") || note.ends_with(" are not evaluated")
 }
 
-/// The difference that a part of the first side may make.
+/// The difference that a part may make.
 fn gap(note: &str, before: &GatewayAnswer, after: &GatewayAnswer) -> Found {
     Found {
         cause: NOT_EVALUATED,

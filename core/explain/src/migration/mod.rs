@@ -94,7 +94,7 @@ pub struct MigrationRow {
 pub struct SideAnswer {
     /// The value that differs.
     pub value: String,
-    /// How the request ends.
+    /// How the request ends. Without meaning if no request shows the difference.
     pub ending: AnswerEnding,
     pub status: Option<u32>,
     pub location: Option<String>,
@@ -171,7 +171,7 @@ struct Rows {
     /// Requests by cause.
     counts: BTreeMap<usize, usize>,
     used: BTreeSet<usize>,
-    /// Conditions and locations of the first side's snippets that requests reached, by host.
+    /// Conditions and locations of snippets that requests reached, by host.
     reached: BTreeSet<(String, String)>,
     /// Uncertain parts, each with its first request, and how many there are.
     notes: BTreeMap<String, (String, usize)>,
@@ -324,14 +324,19 @@ impl Row {
         let words = first.map(|asked| request_words(&asked.request)).unwrap_or_default();
         let variant =
             first.map(|asked| asked.variant.words()).filter(|words| !words.is_empty()).map(|words| format!(" ({words})")).unwrap_or_default();
+        let is_gap = found.cause.name == causes::NOT_EVALUATED.name;
         let because = match &found.aspect {
-            None => because(&answers, before.kind(), after.kind()),
-            Some(_) => found.cause.why.trim_end_matches('.').to_owned(),
+            None if !is_gap => because(&answers, before.kind(), after.kind()),
+            _ => found.cause.why.trim_end_matches('.').to_owned(),
         };
-        let what = found.aspect.as_ref().map_or_else(|| "answer".to_owned(), Aspect::label);
+        let what = match &found.aspect {
+            Some(aspect) => aspect.label(),
+            None if is_gap => "not evaluated".to_owned(),
+            None => "answer".to_owned(),
+        };
         let sentence = match &found.aspect {
             None if requests.is_empty() => found.before.clone(),
-            None if found.cause.name == causes::NOT_EVALUATED.name => format!("`{words}`{variant}: {}", found.before),
+            None if is_gap => format!("`{words}`{variant}: {}", found.before),
             None => format!(
                 "`{words}`{variant}: was {}, will be {}, because {because}",
                 quoted(&answers[0], &found.before),
@@ -502,7 +507,7 @@ impl<'r, 'c> Collector<'r, 'c> {
 
     fn add(&mut self, host: &str, asked: &Asked, answers: &[GatewayAnswer; 2], plain: Option<&[GatewayAnswer; 2]>) {
         let [old, new] = answers;
-        self.rows.reached.extend(old.reached.iter().map(|part| (host.to_owned(), part.clone())));
+        self.rows.reached.extend(answers.iter().flat_map(|answer| &answer.reached).map(|part| (host.to_owned(), part.clone())));
         for note in answers.iter().flat_map(|answer| &answer.notes).filter(|note| !note.starts_with("a share of ")) {
             self.rows.note(note.clone(), request_words(&asked.request), 1);
         }
