@@ -110,7 +110,7 @@ pub fn markdown(of: &MigrationDiff, names: &Names) -> String {
         for row in group.rows.iter().take(MOST) {
             let more = row.more + row.requests.len().saturating_sub(1);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let first = cell(subject(row));
+            let first = cell(subject(row)).replace('`', "'");
             let side = |side: &SideAnswer| {
                 let lines = lines_of(side);
                 let at = if lines.is_empty() { String::new() } else { format!(" at {}", cell(&lines.join(", "))) };
