@@ -43,6 +43,8 @@ pub struct GatewayAnswer {
     pub why: Option<String>,
     /// Uncertain parts.
     pub notes: Vec<String>,
+    /// The notes about parts that are not simulated, so that the answer may be another one.
+    pub(crate) gaps: Vec<String>,
     /// The conditions and locations of snippets that the request reached, as written.
     pub(crate) reached: Vec<String>,
     /// Whether the gateway refuses the request because the client sends no certificate.

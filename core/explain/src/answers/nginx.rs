@@ -61,6 +61,7 @@ impl<'r> OpenNginx<'r> {
             place: step.and_then(|step| step.origin).map(PartPlace::Origin),
             why: response.error.clone(),
             notes: response.notes.clone(),
+            gaps: response.gaps.clone(),
             ..GatewayAnswer::default()
         };
         if self.has_snippets {

@@ -35,7 +35,7 @@ pub(super) struct Conditions {
     /// Parts of a configuration that no request shows.
     pub(super) gaps: BTreeSet<String>,
     /// Proxies that may tell the address of a client, and the header in which they do.
-    proxies: BTreeSet<(IpAddr, String)>,
+    pub(super) proxies: BTreeSet<(IpAddr, String)>,
 }
 
 #[derive(Default)]
@@ -61,7 +61,6 @@ pub(super) struct PathConditions {
     pub(super) owned_headers: BTreeSet<String>,
     /// Whole queries.
     pub(super) whole_queries: BTreeSet<String>,
-    pub(super) proxies: BTreeSet<(IpAddr, String)>,
 }
 
 /// Headers in which nginx tells services about the certificate of the client.
@@ -110,9 +109,6 @@ impl Conditions {
             host.has_tls |= tls.contains(name) || tls.contains("*") && name != "*" || wild.is_some_and(|wild| tls.contains(&wild));
             host.path("/");
             host.path(UNKNOWN_PATH);
-            for path in host.paths.values_mut().filter(|path| !path.clients.is_empty()) {
-                path.proxies.extend(self.proxies.iter().cloned());
-            }
         }
     }
 

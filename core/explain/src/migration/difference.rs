@@ -32,7 +32,7 @@ pub(super) fn differences(
     if let Some(main) = ending(asked, before, after, plain) {
         out.push(main);
     }
-    let gaps: BTreeSet<&String> = before.notes.iter().chain(&after.notes).filter(|note| is_gap(note)).collect();
+    let gaps: BTreeSet<&String> = before.gaps.iter().chain(&after.gaps).collect();
     out.extend(gaps.into_iter().map(|note| gap(note, before, after)));
     let are_forwarded = before.ending == AnswerEnding::Forwarded && after.ending == AnswerEnding::Forwarded;
     let are_answered = before.ending != AnswerEnding::NotAnswered && after.ending != AnswerEnding::NotAnswered;
@@ -104,11 +104,6 @@ fn ending(asked: &Asked, before: &GatewayAnswer, after: &GatewayAnswer, plain: O
         key: format!("{}\u{1}{}", kind(before), kind(after)),
         places: [before.place.clone(), after.place.clone()],
     })
-}
-
-/// Whether a note of a simulation means that the answer may be another one.
-fn is_gap(note: &str) -> bool {
-    note.ends_with(" is not evaluated") || note.ends_with(" are not evaluated")
 }
 
 /// The difference that a part may make.

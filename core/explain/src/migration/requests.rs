@@ -4,6 +4,7 @@
 
 use super::conditions::{Conditions, OTHER_ORIGIN, PathConditions};
 use alloc::borrow::ToOwned as _;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -93,6 +94,7 @@ pub(super) struct Base<'c> {
     pattern: &'c str,
     path: &'c str,
     conditions: &'c PathConditions,
+    proxies: &'c BTreeSet<(IpAddr, String)>,
     has_tls: bool,
     pub(super) tls: bool,
     /// Whether it is the first path of the host. Variants of the host are tried with this path.
@@ -104,6 +106,7 @@ pub(super) struct Base<'c> {
 /// Returns all bases.
 pub(super) fn bases(conditions: &Conditions) -> Vec<Base<'_>> {
     let mut out = Vec::new();
+    let proxies = &conditions.proxies;
     for (pattern, of) in &conditions.hosts {
         for tls in [false, true] {
             for (at, (path, conditions)) in of.paths.iter().enumerate() {
@@ -112,7 +115,7 @@ pub(super) fn bases(conditions: &Conditions) -> Vec<Base<'_>> {
                     continue;
                 }
                 let (has_tls, is_first, is_very_first) = (of.has_tls, at == 0, out.is_empty());
-                out.push(Base { host: name_of(pattern), pattern, path, conditions, has_tls, tls, is_first, is_very_first });
+                out.push(Base { host: name_of(pattern), pattern, path, conditions, proxies, has_tls, tls, is_first, is_very_first });
             }
         }
     }
@@ -266,7 +269,7 @@ impl Base<'_> {
         for query in &of.whole_queries {
             with(Variant::Query, &|request| request.path = format!("{}?{query}", self.path));
         }
-        for (proxy, header) in &of.proxies {
+        for (proxy, header) in self.proxies {
             for client in of.clients.iter().take(MOST_CLIENTS_OF_PROXY) {
                 with(Variant::Client, &|request| {
                     request.source = Some(*proxy);

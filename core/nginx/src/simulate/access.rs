@@ -45,7 +45,7 @@ impl<'d> Exchange<'_> {
             let word = |key: &str| directive.args.iter().find_map(|arg| arg.strip_prefix(key));
             let zone = word("zone=").unwrap_or_default();
             let Some(limit) = self.zone(zone) else {
-                self.note(format!("the limit of the zone `{zone}` is not evaluated"));
+                self.gap(format!("the limit of the zone `{zone}` is not evaluated"));
                 continue;
             };
             if limit.exempts(self) {
@@ -105,7 +105,7 @@ impl<'d> Exchange<'_> {
             let mut refusal = Refusal::of(401);
             refusal.challenge = Some(format!("Digest algorithm=\"MD5\", qop=\"auth\", realm=\"{realm}\", nonce=\"<opaque>\""));
             if header.is_some() {
-                self.note("credentials of digest authentication are not evaluated");
+                self.gap("credentials of digest authentication are not evaluated");
             }
             return Some(Err(refusal));
         }
@@ -139,7 +139,7 @@ impl<'d> Exchange<'_> {
         // Variables of this location also apply to the request.
         let flow = self.rewrite(inner, &mut branch);
         if !matches!(flow, super::rewrite::Flow::Continue) {
-            self.note("the authentication request is not evaluated");
+            self.gap("the authentication request is not evaluated");
         }
         let answer = self.request.auth.clone();
         let method = scope_of(server, inner).value("proxy_method").map_or_else(|| "GET".into(), ToString::to_string);

@@ -87,6 +87,15 @@ impl Exchange<'_> {
         }
     }
 
+    /// Records that a part is not simulated, so that nginx may respond otherwise.
+    pub fn gap(&mut self, part: impl Into<String>) {
+        let part = part.into();
+        if !self.response.gaps.contains(&part) {
+            self.response.gaps.push(part.clone());
+        }
+        self.note(part);
+    }
+
     /// Returns the headers that nginx reads from the request.
     pub fn headers(&self) -> Vec<(String, String)> {
         let globals = &self.nginx.globals;

@@ -172,6 +172,8 @@ pub enum Credentials {
 pub struct Response {
     /// The parts that the request passed, in order.
     pub way: Vec<Step>,
+    /// The notes about parts that are not simulated, so that nginx may respond otherwise.
+    pub gaps: Vec<String>,
     /// The conditions of `if` that were fulfilled, as written.
     pub fulfilled: Vec<String>,
     /// The status; 0 without a response.

@@ -228,7 +228,7 @@ impl<'n> Simulator<'n> {
         match choose::location(block, &path, &self.patterns) {
             Found::Nothing => self.error(exchange, scope, block, 404, None, counted),
             Found::Unknown => {
-                exchange.note("a path is an expression that is not evaluated");
+                exchange.gap("a path is an expression that is not evaluated");
                 exchange.page(404, scope);
             }
             Found::Slash(location) => {
@@ -263,7 +263,7 @@ impl<'n> Simulator<'n> {
         let name: Vec<&str> = location.args.iter().map(chancery_text::Str::as_str).collect();
         exchange.step("location", name.join(" "), location.origin);
         if let Some(nested) = choose::nested(inner, &exchange.uri, &self.patterns) {
-            exchange.note(format!("the location `{nested}` inside another location is not evaluated"));
+            exchange.gap(format!("the location `{nested}` inside another location is not evaluated"));
         }
         let mut scope = server.with(inner);
         exchange.has_header_filter = inner.iter().any(|directive| directive.name == "header_filter_by_lua_file");

@@ -121,11 +121,11 @@ impl<'d> Exchange<'_> {
                         }
                     }
                 }
-                "modsecurity" if directive.arg(0) == "on" => self.note("what ModSecurity denies is not evaluated"),
+                "modsecurity" if directive.arg(0) == "on" => self.gap("what ModSecurity denies is not evaluated"),
                 "modsecurity" => {}
-                UNREADABLE => self.note("a snippet cannot be read; nginx would refuse the configuration"),
+                UNREADABLE => self.gap("a snippet cannot be read; nginx would refuse the configuration"),
                 name if is_known(name) => {}
-                name => self.note(format!("the directive `{name}` is not evaluated")),
+                name => self.gap(format!("the directive `{name}` is not evaluated")),
             }
         }
         None
@@ -148,7 +148,7 @@ impl<'d> Exchange<'_> {
     /// Runs `rewrite EXPRESSION REPLACEMENT [FLAG]`.
     fn rewrite_path(&mut self, directive: &Directive) -> Option<Flow> {
         let Ok(found) = self.patterns.find(directive.arg(0), false, &self.uri) else {
-            self.note(format!("the expression `{}` is not evaluated", directive.arg(0)));
+            self.gap(format!("the expression `{}` is not evaluated", directive.arg(0)));
             return None;
         };
         self.captures = found?;
@@ -211,18 +211,18 @@ impl<'d> Exchange<'_> {
                             Some(matches != operator.starts_with('!'))
                         }
                         Err(_) => {
-                            self.note(format!("the expression `{right}` is not evaluated"));
+                            self.gap(format!("the expression `{right}` is not evaluated"));
                             None
                         }
                     },
                     operator => {
-                        self.note(format!("`if` with `{operator}` is not evaluated"));
+                        self.gap(format!("`if` with `{operator}` is not evaluated"));
                         None
                     }
                 }
             }
             words => {
-                self.note(format!("`if ({})` is not evaluated", words.join(" ")));
+                self.gap(format!("`if ({})` is not evaluated", words.join(" ")));
                 None
             }
         }
