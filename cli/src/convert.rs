@@ -8,7 +8,7 @@ use crate::diff::human::of_requests;
 use crate::diff::migration::{accepted_changes, report_unused};
 use crate::diff::migration_report::{Names, html, human};
 use crate::output::{allow_secrets, message, message_lines, print, reason, shown};
-use crate::style::{Style, count, plain};
+use crate::style::{SHOWN_PLACES, Style, count, plain};
 use crate::{Outcome, input};
 use chancery_core::compilation::{Compilation, Dialect, OptionValue};
 use chancery_core::convert::{
@@ -175,9 +175,6 @@ fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     }
     Ok(0)
 }
-
-/// Places of one note that are shown.
-const SHOWN_PLACES: usize = 3;
 
 /// Reports notes on standard error. Notes with the same text become one, unless all are wanted.
 fn show_notes(notes: &[Note], positions: &Positions<'_>, all: bool) {

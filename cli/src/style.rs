@@ -123,6 +123,9 @@ fn colour(text: &str) -> Option<usize> {
     numbers[end..].starts_with('m').then_some(end + "\u{1b}[m".len())
 }
 
+/// Places of a repeated finding or note that are shown.
+pub const SHOWN_PLACES: usize = 3;
+
 /// `1 error`, `2 errors`.
 pub fn count(number: usize, what: &str) -> String {
     let ending = if what.ends_with('s') { "es" } else { "s" };

@@ -2,7 +2,7 @@
 //!
 //! Does not word findings; all sentences except the summary come from the core.
 
-use crate::style::{Style, count, plain};
+use crate::style::{SHOWN_PLACES, Style, count, plain};
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
 use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::{Severity, codes};
@@ -24,9 +24,6 @@ pub struct Extent {
     /// Whether every place of a finding is shown.
     pub all: bool,
 }
-
-/// Places of one finding, or with one message, that are shown.
-const SHOWN_PLACES: usize = 3;
 
 /// The whole report. `hidden` are the findings that the options hide.
 pub fn report(
