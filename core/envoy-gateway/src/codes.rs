@@ -17,6 +17,7 @@ chancery_base::codes! {
     PREFLIGHT_WITHOUT_ROUTE = "preflight-without-route", Warning, "No rule of the route matches the preflight requests of a policy's CORS";
     KEY_NEVER_MATCHES = "key-never-matches", Warning, "No request can have an API key as it is stored";
     SETTING_OF_WHOLE_PORT = "setting-of-whole-port", Warning, "A setting of one listener applies to all listeners of its port";
+    HTTP2_DISABLED = "http2-disabled", Notice, "Envoy Gateway offers no HTTP/2 to clients of listeners with overlapping certificates";
     RETRY_TIMEOUT_LIMITS_FIRST_ATTEMPT = "retry-timeout-limits-first-attempt", Warning, "The timeout of a retry also ends the first attempt";
     SOURCE_RANGE_IGNORED = "source-range-ignored", Error, "A rate limit rule ignores all but its last sourceCIDR";
     INCOMPLETE_BACK_OFF = "incomplete-back-off", Error, "Envoy Gateway crashes on a service's back-off with one interval";

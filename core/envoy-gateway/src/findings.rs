@@ -39,12 +39,41 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
                 sink.report(if listener.is_ready() { found } else { disabling(found, object, listener.at) });
             }
         }
+        without_http2(t, gateway, sink);
     }
     for set in &t.listener_sets {
         refused(&set.conditions, "ListenerSet", set.object, set.object.spec().field("parentRef"), sink);
     }
     routes(t, sink);
     policies(t, sink);
+}
+
+/// Reports the listeners of a Gateway whose clients get no HTTP/2, as their certificates overlap.
+fn without_http2(t: &Translator<'_>, gateway: &GatewayContext<'_>, sink: &mut Findings) {
+    let Some(model) = t.xds.get(&t.ir_key(gateway.object)) else { return };
+    let object = |of: &Listener<'_>| of.set.map_or(gateway.object, |place| t.listener_sets[place].object);
+    let is_affected = |of: &&Listener<'_>| {
+        let made = model.http.iter().find(|made| made.core.name == of.ir_name);
+        made.is_some_and(|made| made.tls_overlaps && made.tls.as_ref().is_some_and(|tls| tls.alpn.is_none()))
+    };
+    let mut affected = gateway.listeners.iter().filter(is_affected);
+    let Some(first) = affected.next() else { return };
+    let rest: Vec<&Listener<'_>> = affected.collect();
+    let others = match rest.as_slice() {
+        [] => String::new(),
+        [other] => format!(" and `{}`", other.name),
+        _ => format!(" and {} more listeners", rest.len()),
+    };
+    let message = format!(
+        "clients of `{}`{others} cannot use HTTP/2: the certificates have a name in common, so Envoy Gateway offers only HTTP/1.1",
+        first.name
+    );
+    let mut found = finding(&codes::HTTP2_DISABLED, message, object(first), first.at)
+        .help("write one listener with a wildcard host for them, or set `tls.alpnProtocols` in a ClientTrafficPolicy");
+    for other in rest.into_iter().take(MOST_FIELDS) {
+        found = found.related(Place::origin(Some(other.at.origin())), "also without HTTP/2");
+    }
+    sink.report(found);
 }
 
 /// At most this many fields are added to a finding.

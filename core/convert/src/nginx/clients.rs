@@ -165,10 +165,17 @@ impl Converter<'_> {
             }
             late.push(("Strict-Transport-Security".to_string(), value));
         }
-        if !late.is_empty() {
+        let mut hidden = globals.list("hide-headers").value;
+        hidden.retain(|name| !late.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)));
+        if !(late.is_empty() && hidden.is_empty()) {
             let mut inner = Fields::new();
-            inner.comment("hsts and add-headers of the ConfigMap");
-            inner.set("set", named_values(late.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
+            inner.comment("hsts, add-headers and hide-headers of the ConfigMap");
+            if !late.is_empty() {
+                inner.set("set", named_values(late.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
+            }
+            if !hidden.is_empty() {
+                inner.set("remove", items(hidden.iter()));
+            }
             headers.set("lateResponseHeaders", inner.node());
         }
         headers.set("requestID", text(if globals.flag("generate-request-id").value { "PreserveOrGenerate" } else { "Preserve" }));

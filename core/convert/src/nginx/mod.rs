@@ -15,6 +15,7 @@ mod reports;
 mod rewrites;
 mod security;
 mod servers;
+mod shared_listeners;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,8 @@ struct Converter<'c> {
     ports: BTreeMap<String, backends::KnownService>,
     /// The objects that name headers of an authentication service, with the place, by namespace and name of the Ingress.
     answering: BTreeMap<(String, String), (ResourceKey, Option<Origin>)>,
+    /// The host of the listener with TLS, for hosts that share one.
+    shared: BTreeMap<String, String>,
 }
 
 /// Converts all Ingresses that the controller serves.
@@ -71,7 +74,9 @@ pub fn ingress_nginx_to_gateway(compilation: &Compilation, target: Target) -> Co
         named: BTreeMap::new(),
         ports: backends::known(&compilation.objects),
         answering: BTreeMap::new(),
+        shared: BTreeMap::new(),
     };
+    converter.shared = converter.shared_listeners();
     converter.name_services();
     converter.gateway_traffic();
     for server in &stages.nginx.servers {

@@ -22,9 +22,8 @@ pub(super) fn remedy(key: &str) -> &'static str {
         "debug-connections" => "write `logging.level` in the EnvoyProxy",
         "default-type" => "set Content-Type in the service",
         "enable-ocsp" => "Envoy does not fetch OCSP responses; put them into the Secret of the certificate",
-        "forwarded-for-header" | "forwarded-for-proxy-protocol-header" => "write `clientIPDetection.customHeader` in the ClientTrafficPolicies",
+        "forwarded-for-header" | "forwarded-for-proxy-protocol-header" => "write `clientIPDetection.customHeader` in the ClientTrafficPolicies, and let only your proxies reach the gateway: it believes this header of every client",
         "forwarded-host-header" => "Envoy routes by the host of the request",
-        "hide-headers" => "write `lateResponseHeaders.remove` in the ClientTrafficPolicies",
         "http2-max-requests" | "keep-alive-requests" => "write `connection.maxRequestsPerConnection` in the ClientTrafficPolicies",
         "large-client-header-buffers" | "http2-max-field-size" | "http2-max-header-size" => {
             "Envoy accepts 60 KiB of headers; another limit needs an EnvoyPatchPolicy"

@@ -43,6 +43,7 @@ pub(super) const KNOWN_KEYS: &[&str] = &[
     "global-allowed-response-headers",
     "global-external-auth",
     "grpc-buffer-size-kb",
+    "hide-headers",
     "hsts",
     "hsts-include-subdomains",
     "hsts-max-age",

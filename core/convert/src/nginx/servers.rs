@@ -13,7 +13,7 @@ use chancery_nginx::location;
 use chancery_text::{Node, Str};
 
 /// Whether Gateway API accepts the host.
-fn is_host(host: &str) -> bool {
+pub(super) fn is_host(host: &str) -> bool {
     let name = host.strip_prefix("*.").unwrap_or(host);
     let is_label = |label: &str| {
         !label.is_empty()
@@ -150,12 +150,12 @@ impl Converter<'_> {
             self.note(of, origin, message);
         }
         let all: Vec<RouteMatch> = rules.iter().flat_map(|rule| rule.matches.iter().cloned()).collect();
-        self.body_limit(host, of, &all, routes);
+        // A proxy before nginx may have ended TLS.
+        let forwarded = (redirects && self.nginx.globals.flag("use-forwarded-headers").value).then(|| Header::exact("X-Forwarded-Proto", "https"));
+        self.body_limit(host, of, &all, forwarded.as_ref(), routes);
         self.preflight(host, of, &all, routes);
         let policies = (self.traffic(of), self.security(host, of));
-        // A proxy before nginx may have ended TLS.
-        if redirects && self.nginx.globals.flag("use-forwarded-headers").value {
-            let forwarded = Header::exact("X-Forwarded-Proto", "https");
+        if let Some(forwarded) = forwarded {
             for rule in &rules {
                 let matches = rule.matches.iter().map(|one| one.and(forwarded.clone())).collect();
                 routes.add(of, "forwarded", Vec::from([HTTP.to_string()]), Rule { matches, ..rule.clone() }, policies.clone());
@@ -169,14 +169,18 @@ impl Converter<'_> {
         }
     }
 
-    /// Answers larger bodies than a location accepts.
-    fn body_limit(&mut self, host: &Host<'_>, of: &Location, all: &[RouteMatch], routes: &mut HostRoutes) {
+    /// Answers larger bodies than a location accepts. Rules for requests with the header `forwarded` must not win.
+    fn body_limit(&mut self, host: &Host<'_>, of: &Location, all: &[RouteMatch], forwarded: Option<&Header>, routes: &mut HostRoutes) {
         let written = &of.settings.proxy.body_size;
         let Some(limit) = super::traffic::bytes(&written.value).filter(|limit| *limit > 0) else { return };
         let Some(mut rule) = self.direct_response(of, 413, &host.file) else { return };
         let header = Header::regex("Content-Length", &greater_than(limit));
         rule.comments.push(format!("proxy-body-size: {}{}", written.value, super::reports::default_mark(written.origin)));
         rule.matches = all.iter().map(|one| one.and(header.clone())).collect();
+        if let Some(forwarded) = forwarded {
+            let matches: Vec<RouteMatch> = rule.matches.iter().map(|one| one.and(forwarded.clone())).collect();
+            rule.matches.extend(matches);
+        }
         routes.answer(of, host.sections(), rule);
     }
 
@@ -249,7 +253,17 @@ impl Converter<'_> {
             return Vec::from([self.plan.listener(None, (&namespace, &name), None, super::super::gateway::GATEWAY_FILE)]);
         }
         let client = self.client_validation(server, first);
-        names.iter().map(|host| self.plan.listener(Some(host), (&namespace, &name), client.clone(), file)).collect()
+        let mut sections: Vec<String> = Vec::new();
+        for host in names {
+            let section = match self.shared.get(host) {
+                Some(wildcard) => self.plan.listener(Some(wildcard), (&namespace, &name), None, super::super::gateway::GATEWAY_FILE),
+                None => self.plan.listener(Some(host), (&namespace, &name), client.clone(), file),
+            };
+            if !sections.contains(&section) {
+                sections.push(section);
+            }
+        }
+        sections
     }
 
     /// Returns the certificate of a host: its own, or that of the wildcard above it.
@@ -263,7 +277,7 @@ impl Converter<'_> {
     }
 
     /// Returns the Secret of a host's certificate: the one that nginx uses, or else the one that an Ingress names and the input lacks.
-    fn secret_of(&self, server: &Server) -> Option<(String, String)> {
+    pub(super) fn secret_of(&self, server: &Server) -> Option<(String, String)> {
         let certificate = self.certificate(server)?;
         let default = &self.nginx.default_certificate.secret.value;
         if let Some(found) = split(&certificate.secret.value).filter(|_| certificate.secret.value != *default || certificate.secret.origin.is_some())

@@ -662,3 +662,46 @@ fn clients_cannot_send_headers_of_snippets() {
     let value = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     assert_eq!((value("x-role"), value("x-zone"), value("x-own")), (None, Some("blue"), Some("forged")), "{headers:?}");
 }
+
+/// Two hosts with the same certificate.
+fn shared_certificate(annotations: &str) -> String {
+    let secure = |name: &str, annotations: &str| {
+        let spec = format!("spec:\n  tls: [{{hosts: [{name}.example.com], secretName: wildcard}}]\n");
+        ingress(name, annotations, "/", "web").replace("spec:\n", &spec).replace("host: a.example.com", &format!("host: {name}.example.com"))
+    };
+    format!("{}{}", secure("a", ""), secure("b", annotations))
+}
+
+#[test]
+fn hosts_of_one_certificate_keep_http2() {
+    let found = causes(&shared_certificate(""));
+    assert!(!found.iter().any(|(rule, _)| *rule == "http-versions"), "{found:?}");
+    let yaml = converted(&shared_certificate("")).1.yaml();
+    assert_eq!(yaml.matches("protocol: HTTPS").count(), 1, "{yaml}");
+}
+
+#[test]
+fn host_with_client_certificates_shares_no_listener() {
+    let text = shared_certificate(&annotation("auth-tls-secret", "shop/ca"));
+    let yaml = converted(&text).1.yaml();
+    assert!(yaml.matches("protocol: HTTPS").count() == 2 && !yaml.contains("\"*.example.com\""), "{yaml}");
+    let found = causes(&text);
+    assert!(found.iter().any(|(rule, sentence)| *rule == "http-versions" && sentence.contains("was `1.1, 2`, will be `1.1`")), "{found:?}");
+}
+
+#[test]
+fn large_bodies_are_refused_behind_a_proxy() {
+    let text = ingress("web", &annotation("proxy-body-size", "1k"), "/", "web");
+    let text = text.replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {use-forwarded-headers: 'true'}\n";
+    let headers: [(&str, &str); 2] = [("x-forwarded-proto", "https"), ("content-length", "1025")];
+    let [_, will] = both(&format!("{text}{config}"), &[("/b", &headers)]).remove(0);
+    assert!(will.starts_with("413"), "{will}");
+}
+
+#[test]
+fn hidden_headers_of_services_are_removed() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {hide-headers: 'X-Debug,X-Version', add-headers: ingress-nginx/add}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: add, namespace: ingress-nginx}\ndata: {X-Version: '1'}\n";
+    let yaml = converted(&format!("{}{config}", ingress("web", "", "/", "web"))).1.yaml();
+    assert!(yaml.contains("      remove:\n      - X-Debug\n    requestID"), "{yaml}");
+}

@@ -8,7 +8,7 @@ use super::super::load::resources::{From, To};
 use super::super::model::{Certificate, Sds};
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::ir::{Holder, SecretReference, Tree};
 use chancery_base::resource::{Origin, Sourced};
@@ -145,7 +145,11 @@ pub(super) fn resolve(t: &mut Translator<'_>, id: ListenerId) -> bool {
         return false;
     }
     let has_sds = named.iter().any(|(secret, _)| is_sds(secret));
-    let (valid, dns_names, wrong) = valid_certificates(&named);
+    let (valid, mut dns_names, wrong) = valid_certificates(&named);
+    // An assumed certificate has the name that the listener needs.
+    if named.iter().any(|(secret, _)| secret.object.assumed) {
+        dns_names.extend(t.listener(id).hostname.iter().map(|name| name.to_string()));
+    }
     let has_tls = named.iter().any(|(secret, _)| !is_sds(secret));
     if !wrong.is_empty() {
         if valid.is_empty() && has_tls && !has_sds {

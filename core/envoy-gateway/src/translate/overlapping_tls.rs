@@ -1,6 +1,6 @@
 //! Finds HTTPS listeners of a port whose hosts or certificates overlap, so that HTTP/2 connections could reach the wrong listener.
 
-use super::super::context::{ListenerId, Translator};
+use super::super::context::{Listener, ListenerId, Translator};
 use super::hosts::overlap;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -101,7 +101,10 @@ fn opaque_certificates(t: &mut Translator<'_>, group: &[ListenerId]) {
 fn certificates(t: &mut Translator<'_>, group: &[ListenerId]) {
     let found = pairs(t, group, |one, other| {
         let (ours, theirs) = (&t.listener(one).dns_names, &t.listener(other).dns_names);
-        ours.iter().find_map(|a| theirs.iter().find(|b| overlap(Some(a), Some(b))).map(|b| (a.clone(), b.clone())))
+        let overlapping = ours.iter().find_map(|a| theirs.iter().find(|b| overlap(Some(a), Some(b))).map(|b| (a.clone(), b.clone())));
+        // Both names are in the certificate, even if only one is known of an assumed Secret.
+        let shared = || has_same_certificate(t.listener(one), t.listener(other)).then(|| Some((ours.first()?.clone(), theirs.first()?.clone())));
+        overlapping.or_else(|| shared().flatten())
     });
     for (id, found) in group.iter().zip(found) {
         let Some((other, own, theirs)) = found else { continue };
@@ -113,6 +116,10 @@ fn certificates(t: &mut Translator<'_>, group: &[ListenerId]) {
         t.listener_mut(*id).set(KIND, true, "OverlappingCertificates", message);
         mark(t, *id);
     }
+}
+
+fn has_same_certificate(one: &Listener<'_>, other: &Listener<'_>) -> bool {
+    one.certificates.iter().any(|certificate| other.certificates.iter().any(|known| known.name == certificate.name))
 }
 
 fn mark(t: &mut Translator<'_>, id: ListenerId) {

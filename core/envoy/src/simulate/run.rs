@@ -236,6 +236,11 @@ impl<'a> Run<'_, 'a> {
         self.place_of_answer();
         let Some(Answer { status, why, location, body, grpc_status, as_it_is, headers, lacks }) = walked.answer else { return false };
         self.out.lacks = lacks;
+        // A filter's answer gets the response headers of a route that forwards (`prepareLocalReplyViaFilterChain` in
+        // `source/common/http/filter_manager.cc`).
+        if scopes.route.is_some_and(|route| matches!(route.action, Some(Action::Route(_)))) {
+            self.response_headers(&scopes, scopes.cluster, prepared, "");
+        }
         self.out.response_headers.extend(headers);
         self.answers(status, why);
         if location.is_some() {

@@ -81,7 +81,8 @@ impl<'r> OpenEnvoy<'r> {
             if let Some(name) = facts.client_name.as_ref().filter(|_| request.client_certificate) {
                 out.set(Aspect::ClientName, name.clone(), place.clone());
             }
-            out.set(Aspect::TlsVersions, facts.versions.clone(), place);
+            out.set(Aspect::TlsVersions, facts.versions.clone(), place.clone());
+            out.set(Aspect::HttpVersions, facts.http_versions.clone(), place);
         }
         let location = changed(&simulation.response_headers).remove("location");
         match simulation.outcome {

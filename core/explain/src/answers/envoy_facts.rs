@@ -113,6 +113,8 @@ pub(super) struct ChainFacts {
     /// `NAMESPACE/NAME` of the Secret, if known.
     pub(super) certificate: Option<String>,
     pub(super) versions: String,
+    /// The versions of HTTP that the handshake offers.
+    pub(super) http_versions: String,
     pub(super) requires_certificate: bool,
     /// Conditions for the name in the client's certificate, in words.
     pub(super) client_name: Option<String>,
@@ -136,9 +138,20 @@ impl ChainFacts {
         let version = |number: i32, default: i32| if number == 0 { default } else { number };
         let (least, most) = (params.map_or(0, |of| of.tls_minimum_protocol_version), params.map_or(0, |of| of.tls_maximum_protocol_version));
         let versions = (version(least, 3)..=version(most, 4)).map(|number| format!("1.{}", number - 1)).collect::<Vec<_>>().join(", ");
-        let requires_certificate = context.require_client_certificate == Some(true);
-        Some(Self { certificate: secret.cloned().or(named), versions, requires_certificate, client_name: common.and_then(client_name) })
+        let offers_http2 = common.is_some_and(|common| common.alpn_protocols.iter().any(|protocol| protocol == "h2"));
+        Some(Self {
+            certificate: secret.cloned().or(named),
+            versions,
+            http_versions: http_versions(offers_http2),
+            requires_certificate: context.require_client_certificate == Some(true),
+            client_name: common.and_then(client_name),
+        })
     }
+}
+
+/// Names the versions of HTTP for clients with TLS.
+pub(super) fn http_versions(offers_http2: bool) -> String {
+    if offers_http2 { "1.1, 2".to_owned() } else { "1.1".to_owned() }
 }
 
 /// Describes the names that certificates of clients may have; `None` if all may.

@@ -104,6 +104,8 @@ pub enum Aspect {
     AuthenticationFailure,
     Certificate,
     TlsVersions,
+    /// Offered in the TLS handshake.
+    HttpVersions,
     RequestHeader(String),
     ResponseHeader(String),
     ResponseTimeout,
@@ -131,6 +133,7 @@ impl Aspect {
             Aspect::AuthenticationFailure => "a request that the authentication service does not answer".into(),
             Aspect::Certificate => "certificate".into(),
             Aspect::TlsVersions => "TLS versions".into(),
+            Aspect::HttpVersions => "HTTP versions over TLS".into(),
             Aspect::RequestHeader(name) => format!("request header `{name}`"),
             Aspect::ResponseHeader(name) => format!("response header `{name}`"),
             Aspect::ResponseTimeout => "response timeout".into(),

@@ -1,5 +1,6 @@
 //! Answers requests with an nginx. Does not simulate them; see `chancery_nginx::simulate`. The settings of a location are in `nginx_facts`.
 
+use super::envoy_facts::http_versions;
 use super::nginx_facts::{LocationFacts, facts_of};
 use super::{AnswerEnding, AnswerTarget, Aspect, GatewayAnswer, PartPlace, Services, without_default_port};
 use crate::nginx::asked;
@@ -119,6 +120,8 @@ impl<'r> OpenNginx<'r> {
         let mut all: Vec<&str> = versions.value.split_whitespace().map(|word| word.trim_start_matches("TLSv")).collect();
         all.sort_unstable();
         out.set(Aspect::TlsVersions, all.join(", "), versions.origin.map(PartPlace::Origin));
+        let http2 = self.nginx.globals.flag("use-http2");
+        out.set(Aspect::HttpVersions, http_versions(http2.value), http2.origin.map(PartPlace::Origin));
     }
 
     fn forwarded(&self, out: &mut GatewayAnswer, response: &Response, location: Option<&Location>, request: &Request) {

@@ -57,6 +57,7 @@ causes! {
     BACKEND_TLS "backend-tls": "The service's certificate is verified differently", "The two sides verify the service's certificate differently.", "Add or change the policy for TLS to the service", "Fix it, or accept a stricter check that the service passes";
     CERTIFICATE "certificate": "Clients get another certificate", "The two sides have different certificates for this name.", "Refer to the same Secret on the second side", "Fix it, or accept another certificate that clients trust";
     TLS_VERSIONS "tls-versions": "Other TLS versions are accepted", "The two sides accept different versions of TLS.", "Set the lowest and highest TLS version on the second side", "Accept it, if only old versions are lost";
+    HTTP_VERSIONS "http-versions": "Clients with TLS can use other versions of HTTP", "The two sides offer different versions of HTTP in the TLS handshake.", "Envoy Gateway offers no HTTP/2 to listeners that share a certificate: write one listener with a wildcard host for them, or set `tls.alpnProtocols` in the ClientTrafficPolicy", "Fix it, if clients use gRPC; accept it, if HTTP/1.1 is fast enough";
     FORWARDED_HEADERS "forwarded-headers": "Forwarded headers differ", "The two sides tell the service differently who sent the request.", "Set the header on the second side if a service reads it", "Accept it, if no service reads the header";
     PROXY_HEADERS "proxy-headers": "The proxy's own request headers differ", "Each proxy adds its own headers to requests.", "Remove the header on the second side, or accept the change if no service reads it", "Accept it, if no service reads the header";
     REQUEST_HEADERS "request-headers": "Request headers differ", "The two sides add, change or remove different request headers.", "Set or remove the header on the second side", "Fix it, unless no service reads the header";
@@ -92,6 +93,7 @@ pub(super) fn of_aspect(aspect: &Aspect, variant: Variant) -> &'static Cause {
         Aspect::Authentication | Aspect::ClientName | Aspect::AuthenticationPath | Aspect::AuthenticationFailure => AUTHENTICATION,
         Aspect::Certificate => CERTIFICATE,
         Aspect::TlsVersions => TLS_VERSIONS,
+        Aspect::HttpVersions => HTTP_VERSIONS,
         Aspect::RequestHeader(name) => match name.as_str() {
             "x-real-ip" | "x-scheme" | "forwarded" => FORWARDED_HEADERS,
             name if name.starts_with("x-forwarded-") && variant == Variant::ForwardedHeaders => FORWARDED_TRUST,

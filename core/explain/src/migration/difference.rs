@@ -38,7 +38,7 @@ pub(super) fn differences(
     let are_answered = before.ending != AnswerEnding::NotAnswered && after.ending != AnswerEnding::NotAnswered;
     let names: BTreeSet<&Aspect> = before.facts.keys().chain(after.facts.keys()).collect();
     for aspect in names {
-        let of_connection = matches!(aspect, Aspect::Certificate | Aspect::TlsVersions);
+        let of_connection = matches!(aspect, Aspect::Certificate | Aspect::TlsVersions | Aspect::HttpVersions);
         if !knows(aspect) || !(are_forwarded || of_connection && are_answered) {
             continue;
         }

@@ -302,6 +302,7 @@ fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String
         "The Secret with the passwords, and the headers that go to an authentication service and come from it.".to_owned(),
         "The authorities that sign certificates of clients and of services.".to_owned(),
         "Limits that several paths share, and headers of services that a gateway hides.".to_owned(),
+        "Headers of answers that a gateway gives itself, such as redirects and errors, except `Location`.".to_owned(),
         "Response timeouts are compared as numbers. nginx limits the pause between two reads; a route timeout of Envoy limits the whole response."
             .to_owned(),
         "Paths, headers and values that neither side names, except the variants that were tried.".to_owned(),
