@@ -49,9 +49,8 @@ fn of_line(context: &Context, spot: &Spot<'_>) -> String {
         analysis.lines(spot.source).map_or(0, |lines| lines.position(analysis.text(spot.source), spot.offset as usize, Default::default()).line) + 1;
     let mut text = String::new();
     if analysis.is_large() {
-        let maps: Vec<_> = analysis.maps().iter().collect();
-        let Some(thread) = Lineage::of_line(&analysis.compilation, spot.source, line, &maps) else { return text };
-        let count: usize = maps.iter().map(|map| thread.places(&analysis.compilation, map).len()).sum();
+        let Some(thread) = Lineage::of_fields(&analysis.compilation, spot.source, line) else { return text };
+        let count: usize = analysis.maps().iter().map(|map| thread.places(&analysis.compilation, map).len()).sum();
         if count > 0 && !thread.fields(&analysis.compilation).is_empty() {
             text.push_str(&format!("\n\nProduces {count} {} of the configuration", if count == 1 { "value" } else { "values" }));
         }

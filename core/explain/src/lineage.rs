@@ -30,12 +30,17 @@ impl Lineage {
     /// Selects a line, counted from 1; `None` if no resource is on it. A line that made nothing by itself (in none of `maps`) selects the whole
     /// resource.
     pub fn of_line(compilation: &Compilation, source: SourceId, line: u32, maps: &[&OutputMap]) -> Option<Self> {
-        let (object, nodes) = choose_line(compilation, source, line)?;
-        let thread = Self { parts: Vec::from([Part { object, nodes }]), deep: true };
-        if maps.iter().any(|map| !thread.places(compilation, map).is_empty()) {
-            return Some(thread);
+        let of_fields = Self::of_fields(compilation, source, line)?;
+        if maps.iter().any(|map| !of_fields.places(compilation, map).is_empty()) {
+            return Some(of_fields);
         }
-        Some(Self::of_object(compilation, object))
+        of_fields.parts.first().map(|part| Self::of_object(compilation, part.object))
+    }
+
+    /// Selects the fields of a line, counted from 1, even if they made nothing; `None` if no resource is on it.
+    pub fn of_fields(compilation: &Compilation, source: SourceId, line: u32) -> Option<Self> {
+        let (object, nodes) = choose_line(compilation, source, line)?;
+        Some(Self { parts: Vec::from([Part { object, nodes }]), deep: true })
     }
 
     /// Selects a whole resource.

@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::env;
 
+/// A response header that each route adds.
+const OF_ROUTE: &str = "x-of-route";
 /// User `u` with the password `test`.
 const USERS: &str = "u:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=";
 const KEYS: &str = r#"{"keys":[{"kty":"oct","alg":"HS256","kid":"a","k":"c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}]}"#;
@@ -138,11 +140,12 @@ fn filters() -> Vec<(Value, Value)> {
 fn bootstrap() -> pb::bootstrap::Bootstrap {
     let listener = |(at, (filter, own)): (usize, (Value, Value))| {
         let per_filter = if own.is_null() { json!({}) } else { json!({ filter["name"].as_str().expect("a name"): own }) };
+        let adds = json!([{ "header": { "key": OF_ROUTE, "value": "yes" } }]);
         let routes = json!([
-            { "match": { "prefix": "/own/" }, "route": { "cluster": "up" }, "typed_per_filter_config": per_filter },
-            { "match": { "prefix": "/to/" }, "redirect": { "host_redirect": "x.org" } },
-            { "match": { "prefix": "/say/" }, "direct_response": { "status": 218 } },
-            { "match": { "prefix": "/up/" }, "route": { "cluster": "up" } },
+            { "match": { "prefix": "/own/" }, "route": { "cluster": "up" }, "typed_per_filter_config": per_filter, "response_headers_to_add": adds },
+            { "match": { "prefix": "/to/" }, "redirect": { "host_redirect": "x.org" }, "response_headers_to_add": adds },
+            { "match": { "prefix": "/say/" }, "direct_response": { "status": 218 }, "response_headers_to_add": adds },
+            { "match": { "prefix": "/up/" }, "route": { "cluster": "up" }, "response_headers_to_add": adds },
         ]);
         let manager = json!({
             "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "x",
@@ -218,6 +221,14 @@ fn filters_answer_in_a_real_envoy_as_simulated() {
                 conditional += usize::from(!said.conditions.is_empty());
                 let by = said.filters.iter().find(|of| of.verdict == "answers").map(|of| of.name.clone());
                 *by_filters.entry(by.unwrap_or_default()).or_default() += 1;
+                let adds = said.response_headers.iter().any(|change| change.name == OF_ROUTE);
+                let has_header = got.headers.iter().any(|(name, _)| name == OF_ROUTE);
+                if got.status.is_some() && adds != has_header {
+                    differences.push(format!(
+                        "{} {method} {host}{path} {headers:?}: header of the route {adds}, Envoy {has_header} ({:?})",
+                        listener.message.name, got.status
+                    ));
+                }
                 if !holds(&said, got.status) {
                     differences.push(format!(
                         "{} {method} {host}{path} {headers:?}: we say {:?} {:?} ({:?}), Envoy {:?}",

@@ -25,6 +25,8 @@ pub(super) struct OpenEnvoy<'r> {
     routes: HashMap<String, (&'r Route, &'r VirtualHost)>,
     /// The largest bodies by the pointer of a route.
     body_limits: RefCell<HashMap<String, Option<u64>>>,
+    /// The largest bodies by the regular expression for refused lengths.
+    accepted_lengths: RefCell<HashMap<String, Option<u64>>>,
 }
 
 impl<'r> OpenEnvoy<'r> {
@@ -52,7 +54,7 @@ impl<'r> OpenEnvoy<'r> {
                 }
             }
         }
-        Self { number, gateway, clusters, chains, routes, body_limits: RefCell::default() }
+        Self { number, gateway, clusters, chains, routes, body_limits: RefCell::default(), accepted_lengths: RefCell::default() }
     }
 
     pub(super) fn answer(&self, request: &Request) -> GatewayAnswer {
@@ -217,21 +219,32 @@ impl OpenEnvoy<'_> {
         let simulation = self.gateway.simulate(&larger);
         let place = simulation.places.iter().find(|place| place.of == "route")?;
         let matcher = length_matcher(self.routes.get(&place.pointer)?.0)?;
-        let is_refused = |length: u64| chancery_envoy::simulate::string_matches(&matcher, &length.to_string());
-        let (mut accepted, mut refused) = (0, LARGEST);
-        if is_refused(accepted) || !is_refused(refused) {
-            return None;
+        let Some(MatchPattern::SafeRegex(regex)) = &matcher.match_pattern else { return accepted_length(&matcher) };
+        if let Some(known) = self.accepted_lengths.borrow().get(&regex.regex) {
+            return *known;
         }
-        while refused - accepted > 1 {
-            let middle = accepted + (refused - accepted) / 2;
-            if is_refused(middle) {
-                refused = middle;
-            } else {
-                accepted = middle;
-            }
-        }
-        Some(accepted)
+        let found = accepted_length(&matcher);
+        self.accepted_lengths.borrow_mut().insert(regex.regex.clone(), found);
+        found
     }
+}
+
+/// Returns the largest length that a condition for refused lengths does not match.
+fn accepted_length(refused_by: &StringMatcher) -> Option<u64> {
+    let is_refused = |length: u64| chancery_envoy::simulate::string_matches(refused_by, &length.to_string());
+    let (mut accepted, mut refused) = (0, LARGEST);
+    if is_refused(accepted) || !is_refused(refused) {
+        return None;
+    }
+    while refused - accepted > 1 {
+        let middle = accepted + (refused - accepted) / 2;
+        if is_refused(middle) {
+            refused = middle;
+        } else {
+            accepted = middle;
+        }
+    }
+    Some(accepted)
 }
 
 /// Returns the condition on `Content-Length` of a route that answers 413.

@@ -146,6 +146,12 @@ impl Aspect {
             Aspect::Mirror => "mirrored requests".into(),
         }
     }
+
+    /// Whether its label is a plural.
+    #[must_use]
+    pub const fn is_plural(&self) -> bool {
+        matches!(self, Aspect::TlsVersions | Aspect::HttpVersions | Aspect::Retries | Aspect::Mirror)
+    }
 }
 
 /// A value, and its place.

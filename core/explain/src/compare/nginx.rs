@@ -109,12 +109,14 @@ fn part(change: ChangeKind, (kind, name): &(&'static str, String)) -> Change {
 pub fn nginx_requests(before: &NginxSide<'_>, after: &NginxSide<'_>, executor: &dyn Executor) -> Requests {
     let (old, new) = (Respondents::of_nginx(before.of, before.positions), Respondents::of_nginx(after.of, after.positions));
     let found = compare_migration(&old, &new, &[], MOST_COMBINATIONS, executor);
-    let changes = found.causes.iter().flat_map(|cause| &cause.rows).filter_map(change_of).collect();
+    let rows = || found.causes.iter().flat_map(|cause| &cause.rows);
+    let changes = rows().filter_map(change_of).collect();
+    let unreached = rows().filter(|row| row.requests.is_empty()).map(|row| &row.sentence);
     Requests {
         changes,
         compared: found.compared,
         complete: false,
-        limits: found.not_compared.iter().map(|limit| format!("Not compared: {limit}")).collect(),
+        limits: found.not_compared.iter().chain(unreached).map(|limit| format!("Not compared: {limit}")).collect(),
     }
 }
 
@@ -153,7 +155,7 @@ fn change_of(row: &MigrationRow) -> Option<RequestChange> {
 fn answer(side: &SideAnswer) -> Answer {
     Answer {
         summary: format!("ends as {}", side.answer),
-        outcome: side.ending.outcome(),
+        outcome: side.ending.unwrap_or_default().outcome(),
         status: side.status,
         location: side.location.clone(),
         listener: None,

@@ -94,8 +94,8 @@ pub struct MigrationRow {
 pub struct SideAnswer {
     /// The value that differs.
     pub value: String,
-    /// How the request ends. Without meaning if no request shows the difference.
-    pub ending: AnswerEnding,
+    /// How the request ends; `None` if no request shows the difference.
+    pub ending: Option<AnswerEnding>,
     pub status: Option<u32>,
     pub location: Option<String>,
     /// How the request ends, in words.
@@ -306,6 +306,7 @@ fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String
         "Response timeouts are compared as numbers. nginx limits the pause between two reads; a route timeout of Envoy limits the whole response."
             .to_owned(),
         "Paths, headers and values that neither side names, except the variants that were tried.".to_owned(),
+        "Whether the gateways accept their configurations; `chancery check` reports parts that they reject.".to_owned(),
     ]);
     for side in [before, after] {
         if side.kind() == "Application Gateway" {
@@ -343,7 +344,10 @@ impl Row {
                 quoted(&answers[0], &found.before),
                 quoted(&answers[1], &found.after)
             ),
-            Some(_) => format!("`{words}`{variant}: {what} was `{}`, will be `{}`", found.before, found.after),
+            Some(aspect) => {
+                let was = if aspect.is_plural() { "were" } else { "was" };
+                format!("`{words}`{variant}: {what} {was} `{}`, will be `{}`", found.before, found.after)
+            }
         };
         let [old, new] = &answers;
         let [old_place, new_place] = &found.places;
@@ -352,7 +356,7 @@ impl Row {
             let lines = place.as_ref().map(|place| of.lines(place)).filter(|lines| !lines.is_empty()).unwrap_or(own);
             SideAnswer {
                 value: value.to_owned(),
-                ending: answer.ending,
+                ending: first.map(|_| answer.ending),
                 status: answer.status,
                 location: answer.location.clone(),
                 answer: answer.words(),
