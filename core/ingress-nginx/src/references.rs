@@ -9,19 +9,38 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::{ReferencedObject, Relation};
 use chancery_base::resource::{Object, Objects, Origin, ResourceKey};
-use chancery_kubernetes::references::{cluster_name, endpoints, field_references, missing_objects, named, of_kubernetes};
+use chancery_kubernetes::references::{FieldReference, cluster_name, endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
 
 /// Returns the referenced objects.
 pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
-    let asked = field_references(objects.all(), &[FIELDS]);
+    let mut asked = field_references(objects.all(), &[FIELDS]);
     let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, options)));
+    asked.extend(stream_services(objects, options));
     all.extend(endpoints(&asked, objects));
     all.extend(authentication_services(objects, options));
     all.extend(annotated_objects(objects));
     all.extend(default_certificate(objects, options));
     all
+}
+
+/// The Services of TCP and UDP, which ConfigMaps list.
+fn stream_services<'o>(objects: &'o Objects, options: &Options) -> Vec<FieldReference<'o>> {
+    let is_list = |object: &&Object| {
+        let key = || format!("{}/{}", object.key.namespace.as_deref().unwrap_or("default"), object.key.name);
+        object.key.kind == "ConfigMap" && !object.broken && [&options.tcp_services, &options.udp_services].iter().any(|named| **named == *key())
+    };
+    let mut out = Vec::new();
+    for by in objects.all().filter(is_list) {
+        for entry in by.root.get("data").and_then(Node::as_object).into_iter().flatten() {
+            // `NAMESPACE/NAME:PORT`, and then how PROXY headers are treated.
+            let Some((namespace, name)) = entry.value.as_str().and_then(|text| text.split(':').next()?.split_once('/')) else { continue };
+            let key = ResourceKey::new("", "Service", Str::new(namespace), name);
+            out.push(FieldReference { by, relation: "stream", at: entry.value.id, key, holder: &by.root });
+        }
+    }
+    out
 }
 
 /// The missing Services that `auth-url` and the ConfigMap's `global-auth-url` name as a host of the cluster, with the ports of the URLs. nginx sends

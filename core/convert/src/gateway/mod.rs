@@ -92,6 +92,20 @@ pub struct Listener {
     pub file: String,
 }
 
+/// A listener for TCP or UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StreamListener {
+    pub port: u16,
+    /// `TCP` or `UDP`.
+    pub protocol: &'static str,
+}
+
+impl StreamListener {
+    pub fn name(self) -> String {
+        alloc::format!("{}-{}", self.protocol.to_lowercase(), self.port)
+    }
+}
+
 /// A tree with an order, by its text.
 #[derive(Clone, Debug)]
 pub struct OrderedNode(pub Node);
@@ -161,6 +175,8 @@ pub struct Grant {
 pub struct Plan {
     pub target: Target,
     pub listeners: Vec<Listener>,
+    /// Listeners for TCP and UDP, all of the Gateway.
+    streams: BTreeSet<StreamListener>,
     /// The hosts that have their own listener without TLS.
     pub plain_hosts: BTreeSet<String>,
     pub routes: Vec<Route>,
@@ -179,6 +195,7 @@ impl Plan {
         Self {
             target,
             listeners: Vec::new(),
+            streams: BTreeSet::new(),
             plain_hosts: BTreeSet::new(),
             routes: Vec::new(),
             others: BTreeMap::new(),
@@ -187,6 +204,15 @@ impl Plan {
             clients: [Fields::new(), Fields::new()],
             comments: Vec::new(),
         }
+    }
+
+    /// Adds a listener for TCP or UDP. Returns whether there is room for it, next to listeners without and with TLS.
+    pub fn stream(&mut self, listener: StreamListener) -> bool {
+        let has_room = self.streams.len() + 2 < write::LISTENERS;
+        if has_room {
+            self.streams.insert(listener);
+        }
+        has_room
     }
 
     /// Adds a listener for a host with a certificate, and returns its name.

@@ -2,7 +2,9 @@
 
 use super::super::Conversion;
 use super::super::build::{Fields, list, manifest, name_of, number, text};
-use super::{ENVOY_GATEWAY, GATEWAY, GATEWAY_FILE, GATEWAY_GROUP, Grant, HTTP, Listener, Plan, Route, Rule, Target, V1, items, target_of};
+use super::{
+    ENVOY_GATEWAY, GATEWAY, GATEWAY_FILE, GATEWAY_GROUP, Grant, HTTP, Listener, Plan, Route, Rule, StreamListener, Target, V1, items, target_of,
+};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -20,7 +22,7 @@ const HOSTS: usize = 16;
 /// The filters of address lists and of local limits, in the order in which Envoy Gateway runs them.
 const CHECKS: [&str; 2] = ["rbac", "local_ratelimit"];
 /// The most listeners of a Gateway or a ListenerSet.
-const LISTENERS: usize = 64;
+pub(super) const LISTENERS: usize = 64;
 
 impl Plan {
     /// Writes all objects.
@@ -83,11 +85,11 @@ impl Plan {
     /// (Contour `internal/dag/gatewayapi_processor.go`, `computeHosts`). A Gateway has a limit of listeners, so many hosts stay as they are.
     fn name_plain_listeners(&mut self, out: &mut Conversion) {
         let hosts: BTreeSet<String> = self.listeners.iter().filter_map(|listener| listener.host.clone()).collect();
-        if self.listeners.len() + hosts.len() >= LISTENERS {
+        if self.listeners.len() + hosts.len() + self.streams.len() >= LISTENERS {
             out.limits.push(format!(
                 "Contour serves no http requests to hosts with a certificate, as they would need {} listeners, and a Gateway has at most {LISTENERS}: \
                  use several Gateways.",
-                1 + self.listeners.len() + hosts.len()
+                1 + self.listeners.len() + hosts.len() + self.streams.len()
             ));
             return;
         }
@@ -107,8 +109,8 @@ impl Plan {
     fn listener_sets(&self) -> Vec<Vec<Listener>> {
         let mut listeners = self.listeners.clone();
         listeners.sort();
-        // The first listener of the Gateway has no TLS.
-        let first = listeners.len().min(LISTENERS - 1);
+        // The Gateway also has a listener without TLS, and those for TCP and UDP.
+        let first = listeners.len().min(LISTENERS - 1 - self.streams.len());
         let rest = listeners.split_off(first);
         core::iter::once(listeners).chain(rest.chunks(LISTENERS).map(<[Listener]>::to_vec)).collect()
     }
@@ -134,6 +136,7 @@ impl Plan {
         let mut listeners = Vec::from([plain_listener(None)]);
         listeners.extend(self.plain_hosts.iter().map(|host| plain_listener(Some(host))));
         listeners.extend(sets.first().into_iter().flatten().map(listener));
+        listeners.extend(self.streams.iter().map(|of| stream_listener(*of)));
         spec.set("listeners", list(listeners));
         let order = if self.target == Target::EnvoyGateway { self.filter_order() } else { Vec::new() };
         if !order.is_empty() {
@@ -258,7 +261,7 @@ impl Plan {
 
     fn grant_objects(&mut self) -> Vec<Node> {
         for listener in self.listeners.iter().filter(|listener| !listener.is_passthrough && listener.secret.0 != self.target.namespace()) {
-            for kind in if self.listeners.len() >= LISTENERS { &["Gateway", "ListenerSet"][..] } else { &["Gateway"] } {
+            for kind in if self.listeners.len() + self.streams.len() >= LISTENERS { &["Gateway", "ListenerSet"][..] } else { &["Gateway"] } {
                 let from = (GATEWAY_GROUP, *kind, self.target.namespace().to_string());
                 self.grants.insert(Grant { from, to: ("", "Secret", listener.secret.1.clone()), name: listener.secret.0.clone() });
             }
@@ -419,6 +422,13 @@ fn plain_listener(host: Option<&str>) -> Node {
     let mut out = Fields::new();
     out.set("name", text(&host.map_or_else(|| HTTP.to_string(), plain_name))).set_some("hostname", host.map(text));
     out.set("port", number(80)).set("protocol", text("HTTP")).set("allowedRoutes", allowed_routes());
+    out.node()
+}
+
+fn stream_listener(of: StreamListener) -> Node {
+    let mut out = Fields::new();
+    out.set("name", text(&of.name())).set("port", number(i64::from(of.port))).set("protocol", text(of.protocol));
+    out.set("allowedRoutes", allowed_routes());
     out.node()
 }
 

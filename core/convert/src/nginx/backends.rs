@@ -55,7 +55,7 @@ impl Converter<'_> {
     }
 
     /// Returns the number of a Service's port.
-    fn port_number(&self, service: &NamedService) -> Option<i64> {
+    pub(super) fn port_number(&self, service: &NamedService) -> Option<i64> {
         let known = self.ports.get(&format!("{}/{}", service.namespace, service.name));
         let written: Option<i64> = service.port.parse().ok();
         let Some(known) = known else { return written };

@@ -16,6 +16,7 @@ mod rewrites;
 mod security;
 mod servers;
 mod shared_listeners;
+mod streams;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -32,8 +33,8 @@ use alloc::string::String;
 use chancery_base::compilation::{Compilation, Side};
 use chancery_base::ir::nginx::{Location, Nginx};
 use chancery_base::resource::{Objects, Origin, ResourceKey};
-use chancery_ingress_nginx::Stages;
 use chancery_ingress_nginx::source::Source;
+use chancery_ingress_nginx::{Options, Stages};
 use chancery_text::Str;
 
 /// A Service and its port, as an Ingress names them.
@@ -48,6 +49,8 @@ struct Converter<'c> {
     objects: &'c Objects,
     nginx: &'c Nginx,
     source: &'c Source,
+    /// The flags of the controller.
+    options: Options,
     target: Target,
     plan: Plan,
     out: Conversion,
@@ -63,11 +66,12 @@ struct Converter<'c> {
 
 /// Converts all Ingresses that the controller serves.
 pub fn ingress_nginx_to_gateway(compilation: &Compilation, target: Target) -> Conversion {
-    let Some(stages) = compilation.sides.iter().find_map(|side: &Side| Stages::of(side)) else { return Conversion::default() };
+    let Some((side, stages)) = compilation.sides.iter().find_map(|side: &Side| Some((side, Stages::of(side)?))) else { return Conversion::default() };
     let mut converter = Converter {
         objects: &compilation.objects,
         nginx: &stages.nginx,
         source: &stages.source,
+        options: Options::of(&side.options),
         target,
         plan: Plan::new(target),
         out: Conversion::default(),
@@ -83,6 +87,7 @@ pub fn ingress_nginx_to_gateway(compilation: &Compilation, target: Target) -> Co
         converter.server(server);
     }
     converter.www_redirects();
+    converter.streams();
     converter.clients();
     converter.reports();
     if converter.plan.routes.is_empty() && converter.plan.others.is_empty() {

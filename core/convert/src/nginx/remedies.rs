@@ -22,7 +22,9 @@ pub(super) fn remedy(key: &str) -> &'static str {
         "debug-connections" => "write `logging.level` in the EnvoyProxy",
         "default-type" => "set Content-Type in the service",
         "enable-ocsp" => "Envoy does not fetch OCSP responses; put them into the Secret of the certificate",
-        "forwarded-for-header" | "forwarded-for-proxy-protocol-header" => "write `clientIPDetection.customHeader` in the ClientTrafficPolicies, and let only your proxies reach the gateway: it believes this header of every client",
+        "forwarded-for-header" | "forwarded-for-proxy-protocol-header" => {
+            "write `clientIPDetection.customHeader` in the ClientTrafficPolicies, and let only your proxies reach the gateway: it believes this header of every client"
+        }
         "forwarded-host-header" => "Envoy routes by the host of the request",
         "http2-max-requests" | "keep-alive-requests" => "write `connection.maxRequestsPerConnection` in the ClientTrafficPolicies",
         "large-client-header-buffers" | "http2-max-field-size" | "http2-max-header-size" => {
@@ -43,7 +45,9 @@ pub(super) fn remedy(key: &str) -> &'static str {
         "http-snippet" | "main-snippet" => "nginx directives have no counterpart; write policies for the Gateway",
         key if key.contains("gzip") || key.contains("brotli") => "write `compressor` in the BackendTrafficPolicy",
         key if key.contains("opentelemetry") || key.starts_with("otel-") || key.starts_with("otlp-") => "write `telemetry.tracing` in the EnvoyProxy",
-        key if key.contains("access-log") || key.contains("syslog") => "write `telemetry.accessLog` in the EnvoyProxy",
+        key if key.contains("access-log") || key.contains("syslog") || key.starts_with("log-format-") => {
+            "write `telemetry.accessLog` in the EnvoyProxy"
+        }
         key if key.starts_with("proxy-stream-") => "write a BackendTrafficPolicy for the TCPRoute or UDPRoute",
         key if key.starts_with("nginx-status-") => "Envoy has its own admin interface and metrics",
         _ => verdict(annotation).map_or("nginx's setting has no counterpart; test the requests that depend on it", |found| found.words),

@@ -26,11 +26,8 @@ pub(super) const KNOWN_KEYS: &[&str] = &[
     "client-body-buffer-size",
     "client-header-buffer-size",
     "client-header-timeout",
-    "disable-access-log",
-    "disable-http-access-log",
     "disable-ipv6",
     "disable-ipv6-dns",
-    "disable-stream-access-log",
     "enable-aio-write",
     "enable-multi-accept",
     "enable-real-ip",
@@ -56,8 +53,6 @@ pub(super) const KNOWN_KEYS: &[&str] = &[
     "load-balance",
     "log-format-escape-json",
     "log-format-escape-none",
-    "log-format-stream",
-    "log-format-upstream",
     "map-hash-bucket-size",
     "max-worker-connections",
     "max-worker-open-files",
@@ -231,17 +226,6 @@ impl Converter<'_> {
         }
         limits.extend(self.other_classes());
         self.out.limits = limits;
-        let tcp = self.nginx.tcp.iter().chain(&self.nginx.udp).map(|of| {
-            (
-                of.port.origin,
-                format!("the {} service on port {} is not converted: write a {}Route and a listener", of.protocol, of.port.value, of.protocol),
-            )
-        });
-        for (origin, message) in tcp.collect::<Vec<_>>() {
-            if let Some(object) = origin.and_then(|origin| self.objects.get(origin.object())) {
-                self.out.note(&object.key, origin, message);
-            }
-        }
     }
 
     fn annotations(&mut self) {

@@ -210,6 +210,10 @@ impl Converter<'_> {
         if !server.ciphers.ciphers.is_empty() {
             tls.comment("ssl-ciphers").set("ciphers", items(ciphers(&server.ciphers.ciphers.value)));
         }
+        if is_grpc(server) && self.nginx.globals.flag("use-http2").value {
+            tls.comment("gRPC needs HTTP/2, which Envoy Gateway turns off if another certificate has the same name");
+            tls.set("alpnProtocols", items(["h2", "http/1.1"]));
+        }
         if tls.is_empty() {
             return None;
         }
@@ -217,6 +221,12 @@ impl Converter<'_> {
         out.set("tls", tls.node());
         Some(out.node())
     }
+}
+
+/// Whether all Services of a host speak gRPC.
+fn is_grpc(server: &Server) -> bool {
+    let mut served = server.locations.iter().filter(|of| !of.is_default).peekable();
+    served.peek().is_some() && served.all(|of| matches!(of.settings.backend_protocol.value.to_ascii_uppercase().as_str(), "GRPC" | "GRPCS"))
 }
 
 /// An authorization that lets no request pass.

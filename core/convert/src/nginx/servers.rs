@@ -80,6 +80,7 @@ impl Converter<'_> {
         if redirects_all && let Some(owner) = server.locations.iter().find(|location| location.ingress.is_some()) {
             let rule = self.https_redirect(&host, owner, host.on(PathMatch::Prefix("/".into())));
             routes.add(owner, "redirect", Vec::from([HTTP.to_string()]), rule, (None, None));
+            self.unknown_paths_behind_proxy(&host, owner, &mut routes);
         }
         for (owner, mut route) in routes.all {
             route.namespace = owner.0;
@@ -87,6 +88,19 @@ impl Converter<'_> {
             route.hosts.clone_from(&host.names);
             route.file.clone_from(&host.file);
             self.plan.routes.push(route);
+        }
+    }
+
+    /// Answers requests for unknown paths whose TLS a proxy before the gateway ended: a redirect to https would never end.
+    fn unknown_paths_behind_proxy(&mut self, host: &Host<'_>, owner: &Location, routes: &mut HostRoutes) {
+        let has_root = host.server.locations.iter().any(|of| of.path.value == "/" && !of.is_default);
+        if has_root || !self.nginx.globals.flag("use-forwarded-headers").value {
+            return;
+        }
+        if let Some(mut rule) = self.direct_response(owner, 404, &host.file) {
+            rule.comments.push("nginx answers 404 to other paths".to_string());
+            rule.matches.push(host.on(PathMatch::Prefix("/".into())).and(Header::exact("X-Forwarded-Proto", "https")));
+            routes.add(owner, "answers", Vec::from([HTTP.to_string()]), rule, (None, None));
         }
     }
 

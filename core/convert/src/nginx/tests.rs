@@ -686,7 +686,7 @@ fn host_with_client_certificates_shares_no_listener() {
     let yaml = converted(&text).1.yaml();
     assert!(yaml.matches("protocol: HTTPS").count() == 2 && !yaml.contains("\"*.example.com\""), "{yaml}");
     let found = causes(&text);
-    assert!(found.iter().any(|(rule, sentence)| *rule == "http-versions" && sentence.contains("was `1.1, 2`, will be `1.1`")), "{found:?}");
+    assert!(found.iter().any(|(rule, sentence)| *rule == "http-versions" && sentence.contains("were `1.1, 2`, will be `1.1`")), "{found:?}");
 }
 
 #[test]
@@ -704,4 +704,61 @@ fn hidden_headers_of_services_are_removed() {
     let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {hide-headers: 'X-Debug,X-Version', add-headers: ingress-nginx/add}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: add, namespace: ingress-nginx}\ndata: {X-Version: '1'}\n";
     let yaml = converted(&format!("{}{config}", ingress("web", "", "/", "web"))).1.yaml();
     assert!(yaml.contains("      remove:\n      - X-Debug\n    requestID"), "{yaml}");
+}
+
+#[test]
+fn grpc_keeps_http2_next_to_a_wildcard_certificate() {
+    let grpc = ingress("c", &annotation("backend-protocol", "GRPC"), "/", "next").replace("a.example.com", "c.example.com");
+    let grpc = grpc.replace("spec:\n", "spec:\n  tls: [{hosts: [c.example.com], secretName: grpc}]\n");
+    let found = causes(&format!("{}{grpc}", shared_certificate("")));
+    assert!(!found.iter().any(|(rule, _)| *rule == "grpc-without-http2"), "{found:?}");
+    let of_browsers = found.iter().find(|(rule, _)| *rule == "http-versions");
+    assert!(of_browsers.is_some_and(|(_, sentence)| sentence.contains("https://a.example.com/")), "{found:?}");
+}
+
+#[test]
+fn unknown_paths_behind_a_proxy_are_not_redirected() {
+    let text = ingress("web", "", "/app", "web").replace("spec:\n", "spec:\n  tls: [{hosts: [a.example.com], secretName: a}]\n");
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\ndata: {use-forwarded-headers: 'true'}\n";
+    let ended: (&str, &[(&str, &str)]) = ("/other", &[("x-forwarded-proto", "https")]);
+    assert_same(&format!("{text}{config}"), &[ended, ("/other", &[])]);
+}
+
+#[test]
+fn lost_login_page_is_reported() {
+    let login = [annotation("auth-url", "http://web.shop.svc.cluster.local/auth"), annotation("auth-signin", "https://login.example.com/start")];
+    let found = causes(&ingress("web", &login.join(", "), "/", "web"));
+    let sentence = found.iter().find(|(rule, _)| *rule == "authentication").map(|(_, sentence)| sentence.as_str()).unwrap_or_default();
+    assert!(sentence.contains("was `redirect to https://login.example.com/start`, will be `that of the authentication service`"), "{found:?}");
+}
+
+#[test]
+fn origins_of_deeper_hosts_are_tried() {
+    let cors = [annotation("enable-cors", "true"), annotation("cors-allow-origin", "https://*.example.org")];
+    let before = compiled(&format!("{}{SERVICES}", ingress("web", &cors.join(", "), "/", "web")), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let options = Options::of(&chancery_ingress_nginx::DIALECT);
+    let found = migration_proof(&before, [conversion.input()], &options, &chancery_envoy_gateway::DIALECT, &[], MOST_COMBINATIONS, &Sequential);
+    let rows = found.causes.iter().filter(|cause| cause.rule == "cors").flat_map(|cause| &cause.rows);
+    let requests: Vec<&String> = rows.flat_map(|row| &row.requests).map(|request| &request.words).collect();
+    assert!(requests.iter().any(|words| words.contains("origin: https://a.b.example.org")), "{requests:?}");
+}
+
+#[test]
+fn tcp_services_become_routes() {
+    let stream = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: tcp, namespace: ingress-nginx}\ndata: {'5432': 'shop/web:80:PROXY:PROXY', '6432': 'shop/absent:80'}\n";
+    let text = format!("{}{stream}{SERVICES}", ingress("web", "", "/", "web"));
+    let options = Options::of(&chancery_ingress_nginx::DIALECT)
+        .with("controller-arg", OptionValue::List(Vec::from(["--tcp-services-configmap=ingress-nginx/tcp".into()])));
+    let before = compile(&Inputs::one("input.yaml", &*text), &options, &[&chancery_ingress_nginx::DIALECT]);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let after = compiled(&format!("{}{SERVICES}", conversion.yaml()), &chancery_envoy_gateway::DIALECT);
+    let errors: Vec<&str> = after.all_diagnostics().filter(|of| of.severity == Severity::Error).map(|of| &*of.message).collect();
+    assert_eq!(errors, Vec::<&str>::new(), "{}", conversion.yaml());
+    let ir = after.gateways().next().expect("Envoy runs").ir;
+    assert!(EnvoyConfig::of(ir).listeners.iter().any(|of| of.message.name.contains("tcp-5432")), "{}", conversion.yaml());
+    let notes: Vec<&str> = conversion.notes.iter().map(|note| &*note.message).filter(|message| message.contains("service on port")).collect();
+    assert!(notes.len() == 1 && notes[0].contains("port 6432 is not converted: nginx does not serve it"), "{notes:?}");
+    let yaml = conversion.yaml();
+    assert_eq!(yaml.matches("proxyProtocol:").count(), 2, "{yaml}");
 }

@@ -30,6 +30,8 @@ pub(crate) struct Certificate {
     pub(crate) ocsp_staple: Tree,
     /// The reference to the Secret.
     pub(crate) origin: Option<Origin>,
+    /// The Secret is not in the input.
+    pub(crate) is_assumed: bool,
 }
 
 /// Certificates that vouch for others.

@@ -110,6 +110,7 @@ pub(crate) fn certificate_of(secret: &Admitted<'_>, origin: Origin) -> Certifica
         private_key: key_of(secret, "tls.key"),
         ocsp_staple: staple.map_or(Tree::NULL, |_| key_of(secret, "tls.ocsp-staple")),
         origin: Some(origin),
+        is_assumed: secret.object.assumed,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Finds HTTPS listeners of a port whose hosts or certificates overlap, so that HTTP/2 connections could reach the wrong listener.
 
 use super::super::context::{Listener, ListenerId, Translator};
+use super::super::model::Certificate;
 use super::hosts::overlap;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -118,8 +119,13 @@ fn certificates(t: &mut Translator<'_>, group: &[ListenerId]) {
     }
 }
 
+/// Whether two listeners have a certificate in common. Unknown Secrets with the same name in several namespaces are usually copies of one certificate.
 fn has_same_certificate(one: &Listener<'_>, other: &Listener<'_>) -> bool {
-    one.certificates.iter().any(|certificate| other.certificates.iter().any(|known| known.name == certificate.name))
+    fn name(of: &Certificate) -> Option<&str> {
+        of.name.rsplit('/').next()
+    }
+    let is_same = |a: &Certificate, b: &Certificate| a.name == b.name || a.is_assumed && b.is_assumed && name(a) == name(b);
+    one.certificates.iter().any(|certificate| other.certificates.iter().any(|known| is_same(certificate, known)))
 }
 
 fn mark(t: &mut Translator<'_>, id: ListenerId) {

@@ -102,6 +102,8 @@ pub enum Aspect {
     ClientName,
     AuthenticationPath,
     AuthenticationFailure,
+    /// Where a client goes that the authentication service refuses.
+    SignIn,
     Certificate,
     TlsVersions,
     /// Offered in the TLS handshake.
@@ -131,6 +133,7 @@ impl Aspect {
             Aspect::ClientName => "the name in the client's certificate".into(),
             Aspect::AuthenticationPath => "path for the authentication service".into(),
             Aspect::AuthenticationFailure => "a request that the authentication service does not answer".into(),
+            Aspect::SignIn => "answer to a client without access".into(),
             Aspect::Certificate => "certificate".into(),
             Aspect::TlsVersions => "TLS versions".into(),
             Aspect::HttpVersions => "HTTP versions over TLS".into(),

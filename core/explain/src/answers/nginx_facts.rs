@@ -67,6 +67,10 @@ pub(super) fn facts_of(
             let path = written.find('/').and_then(|at| written.get(at..)).filter(|path| !path.contains('$'));
             path.into_iter().for_each(|path| out.add(Aspect::AuthenticationPath, path.to_owned(), url.origin));
             out.add(Aspect::AuthenticationFailure, "denied".to_owned(), url.origin);
+            let page = &auth(location, nginx).signin_url;
+            if !page.is_empty() {
+                out.add(Aspect::SignIn, format!("redirect to {}", page.value), page.origin);
+            }
         }
     }
     if matches!(settings.backend_protocol.value.to_ascii_uppercase().as_str(), "HTTPS" | "GRPCS") {

@@ -28,6 +28,7 @@ causes! {
     LOST_PROTECTION "lost-protection": "Protection is lost", "The first side denies these requests or checks credentials, and the second side forwards them unchecked.", "Configure the protection of the first side on the second side before you send traffic to it", "Never accept it";
     FORGED_HEADERS "forged-headers": "Clients can set headers of the proxy", "The first side replaces or removes these request headers, and the second side passes the client's values on.", "Set or remove the header on the second side before the service gets it", "Fix it, if a service trusts the header";
     NOT_EVALUATED "not-evaluated": "A part is not evaluated", "One side contains a part that Chancery does not evaluate. It may deny or change these requests.", "Read what the part does, and configure the same on the other side", "Accept it after you have checked the other side by hand";
+    GRPC_WITHOUT_HTTP2 "grpc-without-http2": "gRPC clients cannot connect", "gRPC needs HTTP/2, and the second side offers only HTTP/1.1 in the TLS handshake.", "Set `tls.alpnProtocols: [h2, http/1.1]` in the ClientTrafficPolicy of the host's listener, or give the host a certificate that has no name in common with those of other listeners", "Fix it";
     ROUTE "route": "Requests end differently", "The two sides have different rules for these requests.", "Add or change the rule for this host and path on the second side", "Fix it, unless no client sends these requests";
     SERVICE "service": "Requests go to another service", "The rules of the two sides name different services.", "Name the first side's service in the second side's rule", "Fix it";
     WEIGHTS "weights": "Services get other shares", "The weights of the two sides differ.", "Set the same weights on the second side", "Fix it, unless you want other shares";
@@ -57,7 +58,8 @@ causes! {
     BACKEND_TLS "backend-tls": "The service's certificate is verified differently", "The two sides verify the service's certificate differently.", "Add or change the policy for TLS to the service", "Fix it, or accept a stricter check that the service passes";
     CERTIFICATE "certificate": "Clients get another certificate", "The two sides have different certificates for this name.", "Refer to the same Secret on the second side", "Fix it, or accept another certificate that clients trust";
     TLS_VERSIONS "tls-versions": "Other TLS versions are accepted", "The two sides accept different versions of TLS.", "Set the lowest and highest TLS version on the second side", "Accept it, if only old versions are lost";
-    HTTP_VERSIONS "http-versions": "Clients with TLS can use other versions of HTTP", "The two sides offer different versions of HTTP in the TLS handshake.", "Envoy Gateway offers no HTTP/2 to listeners that share a certificate: write one listener with a wildcard host for them, or set `tls.alpnProtocols` in the ClientTrafficPolicy", "Fix it, if clients use gRPC; accept it, if HTTP/1.1 is fast enough";
+    HTTP_VERSIONS "http-versions": "Clients with TLS can use other versions of HTTP", "The two sides offer different versions of HTTP in the TLS handshake.", "Envoy Gateway offers no HTTP/2 to listeners whose certificates have a name in common: write one listener for their hosts, or set `tls.alpnProtocols` in the ClientTrafficPolicy", "Fix it, if clients use gRPC; accept it, if HTTP/1.1 is fast enough";
+    CLIENT_ADDRESS_HEADERS "client-address-headers": "Services see another client address", "The two sides tell the service different addresses of the client.", "Set the header on the second side to the address of the client, such as `%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%`", "Fix it, unless no service reads the address";
     FORWARDED_HEADERS "forwarded-headers": "Forwarded headers differ", "The two sides tell the service differently who sent the request.", "Set the header on the second side if a service reads it", "Accept it, if no service reads the header";
     PROXY_HEADERS "proxy-headers": "The proxy's own request headers differ", "Each proxy adds its own headers to requests.", "Remove the header on the second side, or accept the change if no service reads it", "Accept it, if no service reads the header";
     REQUEST_HEADERS "request-headers": "Request headers differ", "The two sides add, change or remove different request headers.", "Set or remove the header on the second side", "Fix it, unless no service reads the header";
@@ -90,13 +92,14 @@ pub(super) fn of_aspect(aspect: &Aspect, variant: Variant) -> &'static Cause {
         Aspect::UpstreamHost => UPSTREAM_HOST,
         Aspect::Protocol => BACKEND_PROTOCOL,
         Aspect::UpstreamTls => BACKEND_TLS,
-        Aspect::Authentication | Aspect::ClientName | Aspect::AuthenticationPath | Aspect::AuthenticationFailure => AUTHENTICATION,
+        Aspect::Authentication | Aspect::ClientName | Aspect::AuthenticationPath | Aspect::AuthenticationFailure | Aspect::SignIn => AUTHENTICATION,
         Aspect::Certificate => CERTIFICATE,
         Aspect::TlsVersions => TLS_VERSIONS,
         Aspect::HttpVersions => HTTP_VERSIONS,
         Aspect::RequestHeader(name) => match name.as_str() {
-            "x-real-ip" | "x-scheme" | "forwarded" => FORWARDED_HEADERS,
+            "x-scheme" | "forwarded" => FORWARDED_HEADERS,
             name if name.starts_with("x-forwarded-") && variant == Variant::ForwardedHeaders => FORWARDED_TRUST,
+            "x-real-ip" | "x-forwarded-for" => CLIENT_ADDRESS_HEADERS,
             name if name.starts_with("x-forwarded-") || name.starts_with("x-original-") => FORWARDED_HEADERS,
             name if name.starts_with("x-envoy-") || name == "x-request-id" => PROXY_HEADERS,
             _ => REQUEST_HEADERS,
@@ -140,7 +143,8 @@ pub(super) fn of_ending(before: &GatewayAnswer, after: &GatewayAnswer, variant: 
     // One side denies what the other allows with credentials.
     let asks = |answer: &GatewayAnswer| answer.facts.contains_key(&Aspect::Authentication);
     let is_closed = |answer: &GatewayAnswer| answer.ending == Answered && answer.status.is_some_and(|status| matches!(status, 403 | 500..));
-    if is_denied(before, 401) || is_denied(after, 401) || asks(before) && is_closed(after) || is_closed(before) && asks(after) {
+    let logs_in = asks(before) && after.ending == Redirected && !is_to_https(after);
+    if logs_in || is_denied(before, 401) || is_denied(after, 401) || asks(before) && is_closed(after) || is_closed(before) && asks(after) {
         return AUTHENTICATION;
     }
     let of_variant = match variant {

@@ -319,7 +319,8 @@ fn of_location(location: &Location, nginx: &Nginx) -> PathConditions {
     if settings.cors.enabled.value {
         out.origins.insert(OTHER_ORIGIN.to_owned());
         out.origins.extend(settings.cors.origins.value.iter().filter(|origin| !origin.contains('*')).map(|origin| origin.to_string()));
-        out.origins.extend(settings.cors.origins.value.iter().filter(|origin| origin.contains("://*.")).map(|origin| origin.replacen('*', "a", 1)));
+        let wildcards = settings.cors.origins.value.iter().filter(|origin| origin.contains("://*."));
+        out.origins.extend(wildcards.flat_map(|origin| ["a", "a.b"].map(|labels| origin.replacen('*', labels, 1))));
     }
     let lower = |name: &chancery_text::Str| name.to_ascii_lowercase();
     let of_services = [&settings.external_auth, &nginx.globals.external_auth].map(|auth| &auth.response_headers.value);

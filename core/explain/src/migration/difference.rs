@@ -1,6 +1,6 @@
 //! Finds the differences between two answers to a request. Does not group them; see `mod`.
 
-use super::causes::{Cause, FORGED_HEADERS, HOST_MATCH, LOST_PROTECTION, NOT_EVALUATED, of_aspect, of_ending};
+use super::causes::{Cause, FORGED_HEADERS, GRPC_WITHOUT_HTTP2, HOST_MATCH, LOST_PROTECTION, NOT_EVALUATED, of_aspect, of_ending};
 use super::requests::{Asked, FORGED, Variant};
 use crate::answers::{AnswerEnding, Aspect, Fact, GatewayAnswer, PartPlace};
 use alloc::collections::BTreeSet;
@@ -43,7 +43,7 @@ pub(super) fn differences(
             continue;
         }
         let [old, new] = [before, after].map(|answer| answer.facts.get(aspect));
-        if old.map(|fact| &fact.value) == new.map(|fact| &fact.value) || is_same_by_default(aspect, old, new) {
+        if is_same(aspect, old, new) || is_same_by_default(aspect, old, new) {
             continue;
         }
         // Different Services have different settings.
@@ -64,6 +64,7 @@ pub(super) fn differences(
                 (FORGED.into(), FORGED_HEADERS)
             }
             _ if is_lost => (key, LOST_PROTECTION),
+            Aspect::HttpVersions if is_grpc(before) && !words(new).contains('2') => (key, GRPC_WITHOUT_HTTP2),
             _ => (key, of_aspect(aspect, asked.variant)),
         };
         out.push(Found {
@@ -76,6 +77,11 @@ pub(super) fn differences(
         });
     }
     out
+}
+
+/// Whether the service speaks gRPC.
+fn is_grpc(answer: &GatewayAnswer) -> bool {
+    answer.facts.get(&Aspect::Protocol).is_some_and(|fact| fact.value.starts_with("h2"))
 }
 
 /// Returns the difference in how the request ends.
@@ -132,11 +138,24 @@ fn rewrite_kind(asked: &Asked, old: Option<&Fact>, new: Option<&Fact>) -> String
     format!("{}\u{1}{}\u{1}{:?}", kind(old), kind(new), asked.variant)
 }
 
+/// Whether two values mean the same.
+fn is_same(aspect: &Aspect, old: Option<&Fact>, new: Option<&Fact>) -> bool {
+    let values = [old, new].map(|fact| fact.map(|fact| fact.value.as_str()));
+    match (aspect, values) {
+        // Spaces between the items of a list mean nothing.
+        (Aspect::RequestHeader(_) | Aspect::ResponseHeader(_), [Some(old), Some(new)]) => {
+            old == new || old.split(',').map(str::trim).eq(new.split(',').map(str::trim))
+        }
+        (_, [old, new]) => old == new,
+    }
+}
+
 /// The word for a missing fact.
 fn missing(aspect: &Aspect) -> &'static str {
     match aspect {
         Aspect::RequestHeader(_) | Aspect::ResponseHeader(_) => "not sent",
         Aspect::BodySize => "no limit",
+        Aspect::SignIn => "that of the authentication service",
         _ => "none",
     }
 }

@@ -301,6 +301,9 @@ fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String
             .to_owned(),
         "The Secret with the passwords, and the headers that go to an authentication service and come from it.".to_owned(),
         "The authorities that sign certificates of clients and of services.".to_owned(),
+        "Names in certificates that are not in the input: Envoy Gateway offers no HTTP/2 to listeners whose certificates have a name in common."
+            .to_owned(),
+        "TCP and UDP services.".to_owned(),
         "Limits that several paths share, and headers of services that a gateway hides.".to_owned(),
         "Headers of answers that a gateway gives itself, such as redirects and errors, except `Location`.".to_owned(),
         "Response timeouts are compared as numbers. nginx limits the pause between two reads; a route timeout of Envoy limits the whole response."
