@@ -238,7 +238,7 @@ impl<'a> Run<'_, 'a> {
         self.out.lacks = lacks;
         // A filter's answer gets the response headers of a route that forwards (`prepareLocalReplyViaFilterChain` in
         // `source/common/http/filter_manager.cc`).
-        if scopes.route.is_some_and(|route| matches!(route.action, Some(Action::Route(_)))) {
+        if !as_it_is && scopes.route.is_some_and(|route| matches!(route.action, Some(Action::Route(_)))) {
             self.response_headers(&scopes, scopes.cluster, prepared, "");
         }
         self.out.response_headers.extend(headers);
