@@ -18,6 +18,7 @@ mod order;
 mod provenance;
 mod redaction;
 mod replay;
+mod replayed_log;
 mod reported;
 mod side_by_side;
 mod silence;

@@ -50,3 +50,63 @@ fn test_compares_policies_headers_and_tokens() {
     assert!(!expect("{upstream: {headers: {x-shop: '2'}}}"));
     assert!(!expect("{no_route: true}"));
 }
+
+/// A gateway without its rules, and what makes a rule for a name.
+type Kind = (&'static str, fn(&str) -> String);
+
+const EMISSARY: Kind = (
+    "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: web}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n",
+    |name| {
+        format!(
+            "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: '*', prefix: /{name}/, service: {name}}}\n"
+        )
+    },
+);
+const CONTOUR: Kind = ("", |name| {
+    format!(
+        "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{virtualhost: {{fqdn: {name}.example.com}}, routes: [{{services: [{{name: {name}, port: 80}}]}}]}}\n"
+    )
+});
+const ENVOY_GATEWAY: Kind = (
+    "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: eg}\nspec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: eg, namespace: shop}\nspec: {gatewayClassName: eg, listeners: [{name: http, port: 80, protocol: HTTP}]}\n",
+    |name| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{parentRefs: [{{name: eg}}], rules: [{{matches: [{{path: {{type: PathPrefix, value: /{name}}}}}], backendRefs: [{{name: {name}, port: 80}}]}}]}}\n"
+        )
+    },
+);
+const NGINX: Kind = ("", |name| {
+    format!(
+        "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{ingressClassName: nginx, rules: [{{host: shop.example.com, http: {{paths: [{{path: /{name}, pathType: Prefix, backend: {{service: {{name: {name}, port: {{number: 80}}}}}}}}]}}}}]}}\n"
+    )
+});
+
+#[test]
+fn test_fails_without_a_rule_that_coverage_calls_reached() {
+    const NAMES: [&str; 6] = ["cart", "help", "login", "pay", "search", "stock"];
+    for (head, rule) in [EMISSARY, CONTOUR, ENVOY_GATEWAY, NGINX] {
+        let text = |left_out: &[&str]| {
+            let rules: String = NAMES.iter().filter(|name| !left_out.contains(name)).map(|name| rule(name)).collect();
+            format!("{head}{rules}")
+        };
+        // The tests know every second rule.
+        let folder = Folder::with(&[("shop.yaml", &*text(&["help", "pay", "stock"]))]);
+        let written = folder.run(&["test", "--write=shop.test.yaml", "shop.yaml"]);
+        assert_eq!(written.code, 0, "{}", written.err);
+        folder.write("shop.yaml", text(&[]).as_bytes());
+        let run = folder.run(&["test", "--coverage", "--format", "json", "shop.test.yaml", "shop.yaml"]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let coverage = json(&run.out);
+        let parts = coverage["coverage"]["parts"].as_array().expect("parts");
+        let mut counts = [0, 0];
+        for name in NAMES {
+            let of_rule = parts.iter().filter(|part| part["resource"]["name"] == name);
+            let is_reached = of_rule.map(|part| part["hits"].as_u64().unwrap_or_default()).sum::<u64>() > 0;
+            folder.write("shop.yaml", text(&[name]).as_bytes());
+            let without = folder.run(&["test", "shop.test.yaml", "shop.yaml"]);
+            assert_eq!(without.code, i32::from(is_reached), "without {name}: {}{}", without.out, without.err);
+            counts[usize::from(is_reached)] += 1;
+        }
+        assert_eq!(counts, [3, 3], "{}", run.out);
+    }
+}
