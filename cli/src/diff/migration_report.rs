@@ -53,22 +53,20 @@ fn summary(of: &MigrationDiff, names: &Names) -> String {
 pub fn human(of: &MigrationDiff, names: &Names, elsewhere: &str, style: &Style) -> String {
     let mut out = format!("{}\n", style.bold(plain(&summary(of, names))));
     for group in &of.causes {
-        let open = open_rows(group);
-        let title = format!("{} [{}]", group.title, group.rule);
-        let title = if open == 0 { style.dim(plain(&title)) } else { style.heading(plain(&title)) };
+        let open: Vec<&MigrationRow> = group.rows.iter().filter(|row| row.accepted.is_none()).collect();
+        if open.is_empty() {
+            continue;
+        }
+        let title = style.heading(plain(&format!("{} [{}]", group.title, group.rule)));
         let _ = writeln!(out, "\n{title}  {}", style.dim(size(group)));
         let _ = writeln!(out, "  {}", style.dim(plain(group.why)));
-        for row in group.rows.iter().take(MOST_SHORT) {
-            human_row(&mut out, row, names, style);
+        open.iter().take(MOST_SHORT).for_each(|row| human_row(&mut out, row, names, style));
+        if open.len() > MOST_SHORT {
+            let _ = writeln!(out, "  {}", style.dim(format!("and {}; {elsewhere} shows them", count(open.len() - MOST_SHORT, "more difference"))));
         }
-        if group.rows.len() > MOST_SHORT {
-            let _ =
-                writeln!(out, "  {}", style.dim(format!("and {}; {elsewhere} shows them", count(group.rows.len() - MOST_SHORT, "more difference"))));
-        }
-        if open > 0 {
-            let _ = writeln!(out, "  {} {}", style.green("fix:"), plain(group.fix));
-        }
+        let _ = writeln!(out, "  {} {}", style.green("fix:"), plain(group.fix));
     }
+    human_accepted(&mut out, of, style);
     let _ = writeln!(out, "\n{}", style.bold("Not compared"));
     for sentence in &of.not_compared {
         let _ = writeln!(out, "  {}", style.dim(plain(sentence)));
@@ -76,9 +74,33 @@ pub fn human(of: &MigrationDiff, names: &Names, elsewhere: &str, style: &Style) 
     out
 }
 
+/// Writes accepted differences, one line for each rule and reason.
+fn human_accepted(out: &mut String, of: &MigrationDiff, style: &Style) {
+    let mut lines: Vec<(&str, &str, Vec<&MigrationRow>)> = Vec::new();
+    for group in &of.causes {
+        for row in &group.rows {
+            let Some(reason) = row.accepted.as_deref() else { continue };
+            match lines.iter_mut().find(|(rule, known, _)| (*rule, *known) == (group.rule, reason)) {
+                Some((.., rows)) => rows.push(row),
+                None => lines.push((group.rule, reason, Vec::from([row]))),
+            }
+        }
+    }
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", style.bold("Accepted"));
+    for (rule, reason, rows) in lines {
+        let _ = writeln!(out, "  {} {} {}", style.green("✓"), plain(&format!("[{rule}] {reason}:")), style.dim(count(rows.len(), "difference")));
+        if let Some(first) = rows.first() {
+            let more = if rows.len() > 1 { format!(" and {} more", rows.len() - 1) } else { String::new() };
+            let _ = writeln!(out, "      {}", style.dim(plain(&format!("{}{more}", first.sentence))));
+        }
+    }
+}
+
 fn human_row(out: &mut String, row: &MigrationRow, names: &Names, style: &Style) {
-    let mark = if row.accepted.is_some() { style.green("✓") } else { style.red("✗") };
-    let _ = writeln!(out, "  {mark} {}", plain(&row.sentence));
+    let _ = writeln!(out, "  {} {}", style.red("✗"), plain(&row.sentence));
     for (name, side) in [(names.before, &row.before), (names.after, &row.after)] {
         let lines = lines_of(side);
         if !lines.is_empty() {
@@ -91,9 +113,13 @@ fn human_row(out: &mut String, row: &MigrationRow, names: &Names, style: &Style)
         let more = if hidden > 0 { format!(", and {hidden} more") } else { String::new() };
         let _ = writeln!(out, "      {}", style.dim(plain(&format!("also {}{more}", others.join(", ")))));
     }
-    if let Some(reason) = &row.accepted {
-        let _ = writeln!(out, "      {}", style.dim(plain(&format!("accepted: {reason}"))));
-    }
+}
+
+/// The differences of a cause, accepted ones last.
+fn open_first(group: &CauseGroup) -> Vec<&MigrationRow> {
+    let mut rows: Vec<&MigrationRow> = group.rows.iter().collect();
+    rows.sort_by_key(|row| row.accepted.is_some());
+    rows
 }
 
 /// A cell of a Markdown table. Redacts before it escapes.
@@ -107,7 +133,7 @@ pub fn markdown(of: &MigrationDiff, names: &Names) -> String {
     for group in &of.causes {
         let _ = writeln!(out, "\n### {} (`{}`, {})\n\n{} {}.\n", group.title, group.rule, size(group), cell(group.why), cell(group.fix));
         let _ = writeln!(out, "| request | what | {} | {} | accepted |\n|---|---|---|---|---|", cell(names.before), cell(names.after));
-        for row in group.rows.iter().take(MOST) {
+        for row in open_first(group).into_iter().take(MOST) {
             let more = row.more + row.requests.len().saturating_sub(1);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let first = cell(subject(row)).replace('`', "'");
@@ -164,7 +190,7 @@ pub fn html(of: &MigrationDiff, names: &Names) -> String {
 fn cause(report: &mut Report, group: &CauseGroup, names: &Names) {
     report.paragraph(group.why);
     report.paragraph(&format!("To remove the difference: {}.", group.fix));
-    let rows = group.rows.iter().take(MOST).map(|row| {
+    let rows = open_first(group).into_iter().take(MOST).map(|row| {
         let mut requests: Vec<String> = row.requests.iter().skip(1).map(|request| request.words.clone()).collect();
         if row.more > 0 {
             requests.push(format!("and {} more", row.more));
