@@ -35,6 +35,9 @@ pub struct NginxReport {
     pub location: Option<String>,
     /// The reason for a missing response.
     pub error: Option<String>,
+    /// The reason for nginx to respond itself, if the parts that the request passes do not explain it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// The parts of nginx that the request passes, in order.
     pub way: Vec<WayStep>,
     /// The Ingress whose annotations apply.
@@ -190,6 +193,7 @@ pub(crate) fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Resp
         status: response.status,
         location: response.location,
         error: response.error,
+        why: response.why.filter(|_| response.seen.is_none()),
         ingress: response.ingress,
         location_path: response.location_path,
         upstream: response.upstream,
