@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::{ReferencedObject, Relation};
 use chancery_base::resource::{Object, Objects, Origin, ResourceKey};
-use chancery_kubernetes::references::{cluster_name, endpoints, field_references, missing_objects, named, of_kubernetes};
+use chancery_kubernetes::references::{FieldReference, cluster_name, endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
 
@@ -17,11 +17,39 @@ use chancery_text::{Node, Str};
 pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let asked = field_references(objects.all(), &[FIELDS]);
     let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, options)));
+    let own = default_service(objects, options);
+    let asked: Vec<FieldReference<'_>> = asked.into_iter().chain(own).collect();
     all.extend(endpoints(&asked, objects));
     all.extend(authentication_services(objects, options));
     all.extend(annotated_objects(objects));
     all.extend(default_certificate(objects, options));
+    all.extend(missing_default_service(objects, options));
     all
+}
+
+/// The key of the Service of `--default-backend-service`.
+fn default_service_key(options: &Options) -> Option<ResourceKey> {
+    let (namespace, name) = options.default_backend.split_once('/')?;
+    Some(ResourceKey::new("", "Service", Str::new(namespace), name))
+}
+
+/// Returns a reference to the Service of `--default-backend-service`, at the Service itself: the flag is in no object.
+fn default_service<'o>(objects: &'o Objects, options: &Options) -> Option<FieldReference<'o>> {
+    let key = default_service_key(options)?;
+    let by = objects.all().find(|object| object.key == key && !object.broken)?;
+    Some(FieldReference { by, relation: "default-backend", at: by.root.at(&["metadata", "name"])?.id, key, holder: &by.root })
+}
+
+/// The missing Service of `--default-backend-service`. The first Ingress refers to it.
+fn missing_default_service(objects: &Objects, options: &Options) -> Option<ReferencedObject> {
+    let key = default_service_key(options)?;
+    if objects.keys().contains(&key) {
+        return None;
+    }
+    let mut ingresses = objects.iter().filter(|object| !object.broken && !object.assumed && object.key.kind == "Ingress");
+    let at = ingresses.find_map(|object| Some(Origin::field(object.id, object.root.get("spec")?.id)))?;
+    let made = of_kubernetes(&key, &[])?;
+    Some(assumed(at, key, "--default-backend-service", made))
 }
 
 /// The missing Services that `auth-url` and the ConfigMap's `global-auth-url` name as a host of the cluster, with the ports of the URLs. nginx sends

@@ -7,6 +7,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::DEFAULT_UPSTREAM;
 use chancery_base::resource::{Origin, Rule};
 use chancery_ingress_nginx::annotations::{self, read::Fault};
 use chancery_ingress_nginx::ingress::Ingress;
@@ -237,7 +238,13 @@ impl Converter<'_> {
                 format!("the {} service on port {} is not converted: write a {}Route and a listener", of.protocol, of.port.value, of.protocol),
             )
         });
-        for (origin, message) in tcp.collect::<Vec<_>>() {
+        let service = self.nginx.upstream(DEFAULT_UPSTREAM).and_then(|upstream| upstream.service.clone());
+        let default = service.map(|service| {
+            let message = "`--default-backend-service` is not converted: the Gateway answers requests without a rule with 404; write an HTTPRoute without \
+                           `hostnames` for this Service, and a rule for `/` in the routes of each host";
+            (service.origin, message.to_string())
+        });
+        for (origin, message) in tcp.chain(default).collect::<Vec<_>>() {
             if let Some(object) = origin.and_then(|origin| self.objects.get(origin.object())) {
                 self.out.note(&object.key, origin, message);
             }

@@ -705,3 +705,28 @@ fn hidden_headers_of_services_are_removed() {
     let yaml = converted(&format!("{}{config}", ingress("web", "", "/", "web"))).1.yaml();
     assert!(yaml.contains("      remove:\n      - X-Debug\n    requestID"), "{yaml}");
 }
+
+#[test]
+fn default_backend_has_endpoints_and_a_note() {
+    let text = format!(
+        "{}{SERVICES}---\napiVersion: v1\nkind: Service\nmetadata: {{name: pages, namespace: shop}}\nspec: {{ports: [{{port: 8080}}]}}\n",
+        ingress("web", "", "/web", "web")
+    );
+    for service in ["pages", "absent"] {
+        let flag = format!("--default-backend-service=shop/{service}");
+        let dialect = &chancery_ingress_nginx::DIALECT;
+        let options = Options::of(dialect)
+            .with("missing", OptionValue::Text("assume".into()))
+            .with("controller-arg", OptionValue::List(Vec::from([flag.as_str().into()])))
+            .in_dialect(dialect.name);
+        let before = compile(&Inputs::one("input.yaml", &*text), &options, &[dialect]);
+        let nginx = before.nginxes().next().expect("nginx runs").nginx;
+        let asked = Asked { host: "other.example.com".into(), ..Asked::default() };
+        let answer = Simulator::new(nginx).answer(&World::default(), &[asked]).remove(0);
+        assert_eq!((answer.status, answer.seen.is_some()), (200, true), "{service}");
+        let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+        assert!(conversion.notes.iter().any(|note| note.message.starts_with("`--default-backend-service` is not converted")), "{service}");
+        let services = chancery_explain::answers::Services::of(&before.objects);
+        assert_eq!(services.at_port("shop/pages", "0"), "shop/pages:8080");
+    }
+}
