@@ -707,6 +707,19 @@ fn hidden_headers_of_services_are_removed() {
 }
 
 #[test]
+fn general_service_upstream_applies_to_gateway() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\n\
+                  data: {service-upstream: \"true\"}\n";
+    let kinds = |annotations: &str| -> Vec<String> {
+        let (_, conversion, _) = converted(&format!("{config}{}", ingress("web", annotations, "/", "web")));
+        let yaml = conversion.yaml();
+        yaml.lines().filter_map(|line| line.trim().strip_prefix("routingType: ")).map(|kind| kind.to_string()).collect()
+    };
+    assert_eq!(kinds(""), ["Service"]);
+    assert_eq!(kinds(&annotation("service-upstream", "false")), ["Service", "Endpoint"]);
+}
+
+#[test]
 fn default_backend_has_endpoints_and_a_note() {
     let text = format!(
         "{}{SERVICES}---\napiVersion: v1\nkind: Service\nmetadata: {{name: pages, namespace: shop}}\nspec: {{ports: [{{port: 8080}}]}}\n",
