@@ -706,6 +706,47 @@ fn hidden_headers_of_services_are_removed() {
     assert!(yaml.contains("      remove:\n      - X-Debug\n    requestID"), "{yaml}");
 }
 
+/// An Ingress of `acme.example.com` whose Secret is for another host, too.
+fn with_two_tls_hosts(annotations: &str, other: &str) -> Compilation {
+    let text = format!(
+        "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: web, namespace: shop, annotations: {{{annotations}}}}}
+spec:
+  ingressClassName: nginx
+  tls: [{{hosts: [acme.example.com, {other}], secretName: acme-tls}}]
+  rules: [{{host: acme.example.com, http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]
+{SERVICES}"
+    );
+    compiled(&text, &chancery_ingress_nginx::DIALECT)
+}
+
+fn unused_tls_hosts(compilation: &Compilation) -> usize {
+    compilation.all_diagnostics().filter(|finding| finding.message.contains("this item of `tls` has no effect")).count()
+}
+
+#[test]
+fn assumed_certificate_is_for_aliases() {
+    let before = with_two_tls_hosts(&annotation("server-alias", "talk.example.com"), "talk.example.com");
+    let nginx = before.nginxes().next().expect("nginx runs").nginx;
+    let asked = Asked { host: "talk.example.com".into(), ..Asked::default() };
+    let answer = Simulator::new(nginx).answer(&World::default(), &[asked]).remove(0);
+    assert_eq!((answer.status, answer.location.as_deref()), (308, Some("https://talk.example.com")));
+    let shown = chancery_nginx::simulate::certificate_of(nginx, "talk.example.com").map(|certificate| certificate.secret.value.to_string());
+    assert_eq!((shown.as_deref(), unused_tls_hosts(&before)), (Some("shop/acme-tls"), 0));
+    assert_eq!(unused_tls_hosts(&with_two_tls_hosts("", "talk.example.com")), 1);
+}
+
+#[test]
+fn redirected_name_keeps_its_certificate() {
+    let before = with_two_tls_hosts(&annotation("from-to-www-redirect", "true"), "www.acme.example.com");
+    let yaml = ingress_nginx_to_gateway(&before, Target::EnvoyGateway).yaml();
+    let listener = yaml.split("- name: ").find(|part| part.contains("hostname: www.acme.example.com") && part.contains("protocol: HTTPS"));
+    assert!(listener.is_some_and(|listener| listener.contains("name: acme-tls") || listener.contains("certificateRefs")), "{yaml}");
+    assert_eq!(unused_tls_hosts(&before), 0);
+}
+
 #[test]
 fn general_service_upstream_applies_to_gateway() {
     let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\n\
