@@ -13,6 +13,7 @@ use crate::{OriginOf, OriginView, Positions, RequestVerdict};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use chancery_base::client_certificate;
 use chancery_base::compilation::NginxRef;
 use chancery_base::ir::nginx::Nginx;
 use chancery_envoy::simulate::{ANY_PASSWORD, Outcome, Protocol, Request};
@@ -142,7 +143,7 @@ pub(crate) fn asked(request: &Request, nginx: &Nginx) -> Asked {
         headers: request.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
         sni: request.sni.clone().or_else(|| host_name(&request.authority)).filter(|name| request.tls && !name.is_empty()),
         version: if request.protocol == Protocol::Http2 { Version::Http2 } else { Version::Http11 },
-        certificate: request.client_certificate.then(|| "good".into()),
+        certificate: request.client_certificate.then(|| client_certificate::ACCEPTED.into()),
         has_right_password: request.headers.first("authorization").is_some_and(|value| value.ends_with(ANY_PASSWORD)),
         body: request.headers.first("content-length").and_then(body_size),
         ..Asked::default()
