@@ -279,7 +279,7 @@ impl Converter<'_> {
                     continue;
                 }
                 if ignored.contains(&annotation.name) {
-                    let written = format!("`{}: {}`", annotation.name, value.value);
+                    let written = format!("`{name}: {}`", value.value);
                     let message =
                         format!("{written} is not converted: the value has the wrong form, so ingress-nginx ignores it and its default applies");
                     self.out.note(&object.key, value.origin, message);
@@ -297,8 +297,8 @@ impl Converter<'_> {
                 }
                 let message = match found.on(self.target) {
                     Fidelity::Exact | Fidelity::Unneeded => continue,
-                    Fidelity::Approximate => format!("`{}` is converted approximately: {}", annotation.name, found.words),
-                    Fidelity::Impossible => format!("`{}` is not converted: {}", annotation.name, found.words),
+                    Fidelity::Approximate => format!("`{name}` is converted approximately: {}", found.words),
+                    Fidelity::Impossible => format!("`{name}` is not converted: {}", found.words),
                 };
                 self.out.note(&object.key, value.origin, message);
             }

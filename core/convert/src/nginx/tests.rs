@@ -784,3 +784,15 @@ fn default_backend_has_endpoints_and_a_note() {
         assert_eq!(services.at_port("shop/pages", "0"), "shop/pages:8080");
     }
 }
+
+#[test]
+fn exempt_clients_differ_and_keep_the_written_name() {
+    let annotations =
+        [("limit-rps", "100"), ("limit-burst-multiplier", "1"), ("limit-whitelist", "10.20.0.0/16")].map(|(name, value)| annotation(name, value));
+    let text = ingress("web", &annotations.join(", "), "/", "web");
+    let found = causes(&text);
+    assert!(found.iter().any(|(_, sentence)| sentence.contains(", except clients in 10.20.0.0/16`, will be ")), "{found:?}");
+    let (_, conversion, _) = converted(&text);
+    let notes: Vec<&str> = conversion.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(notes.iter().any(|note| note.starts_with("`limit-whitelist` is not converted")), "{notes:?}");
+}
