@@ -686,7 +686,7 @@ fn host_with_client_certificates_shares_no_listener() {
     let yaml = converted(&text).1.yaml();
     assert!(yaml.matches("protocol: HTTPS").count() == 2 && !yaml.contains("\"*.example.com\""), "{yaml}");
     let found = causes(&text);
-    assert!(found.iter().any(|(rule, sentence)| *rule == "http-versions" && sentence.contains("was `1.1, 2`, will be `1.1`")), "{found:?}");
+    assert!(found.iter().any(|(rule, sentence)| *rule == "http-versions" && sentence.contains("were `1.1, 2`, will be `1.1`")), "{found:?}");
 }
 
 #[test]
