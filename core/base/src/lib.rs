@@ -7,6 +7,7 @@
 extern crate alloc;
 
 pub mod blocks;
+pub mod client_certificate;
 pub mod compilation;
 pub mod diagnostic;
 pub mod executor;

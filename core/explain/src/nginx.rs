@@ -13,6 +13,7 @@ use crate::{OriginOf, OriginView, Positions, RequestVerdict};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use chancery_base::client_certificate;
 use chancery_base::compilation::NginxRef;
 use chancery_base::ir::nginx::Nginx;
 use chancery_envoy::simulate::{ANY_PASSWORD, Outcome, Protocol, Request};
@@ -35,6 +36,9 @@ pub struct NginxReport {
     pub location: Option<String>,
     /// The reason for a missing response.
     pub error: Option<String>,
+    /// The reason for nginx to respond itself, if the parts that the request passes do not explain it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// The parts of nginx that the request passes, in order.
     pub way: Vec<WayStep>,
     /// The Ingress whose annotations apply.
@@ -139,7 +143,7 @@ pub(crate) fn asked(request: &Request, nginx: &Nginx) -> Asked {
         headers: request.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
         sni: request.sni.clone().or_else(|| host_name(&request.authority)).filter(|name| request.tls && !name.is_empty()),
         version: if request.protocol == Protocol::Http2 { Version::Http2 } else { Version::Http11 },
-        certificate: request.client_certificate.then(|| "good".into()),
+        certificate: request.client_certificate.then(|| client_certificate::ACCEPTED.into()),
         has_right_password: request.headers.first("authorization").is_some_and(|value| value.ends_with(ANY_PASSWORD)),
         body: request.headers.first("content-length").and_then(body_size),
         ..Asked::default()
@@ -190,6 +194,7 @@ pub(crate) fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Resp
         status: response.status,
         location: response.location,
         error: response.error,
+        why: response.why.filter(|_| response.seen.is_none()),
         ingress: response.ingress,
         location_path: response.location_path,
         upstream: response.upstream,

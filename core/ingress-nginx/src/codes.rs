@@ -5,6 +5,7 @@ chancery_base::codes! {
     ANNOTATION_DROPS_INGRESS = "annotation-drops-ingress", Error, "The controller drops the Ingress, because the value of an annotation has the wrong form";
     INGRESS_DROPPED = "ingress-dropped", Error, "The controller drops the Ingress, because it has a forbidden string or a forbidden default backend";
     ANNOTATION_DENIES_PATHS = "annotation-denies-paths", Error, "Every path of the Ingress answers 503, because an annotation cannot be used";
+    SERVICE_CERTIFICATE_REJECTED = "service-certificate-rejected", Warning, "Every request gets 502, because nginx verifies the service's certificate for the name `upstream_balancer`";
     CLIENT_CERTIFICATES_DENY_HOST = "client-certificates-deny-host", Error, "The whole host answers 403, because the CA of client certificates cannot be used";
     ANNOTATION_IGNORED = "annotation-ignored", Warning, "The value of an annotation has the wrong form, and its default applies";
     ANNOTATION_WITHOUT_EFFECT = "annotation-without-effect", Warning, "Annotations that belong together have no effect, because the value of one cannot be used";

@@ -18,10 +18,12 @@ pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<Reference
     let mut asked = field_references(objects.all(), &[FIELDS]);
     let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, options)));
     asked.extend(stream_services(objects, options));
+    asked.extend(default_service(objects, options));
     all.extend(endpoints(&asked, objects));
     all.extend(authentication_services(objects, options));
     all.extend(annotated_objects(objects));
     all.extend(default_certificate(objects, options));
+    all.extend(missing_default_service(objects, options));
     all
 }
 
@@ -41,6 +43,31 @@ fn stream_services<'o>(objects: &'o Objects, options: &Options) -> Vec<FieldRefe
         }
     }
     out
+}
+
+/// The key of the Service of `--default-backend-service`.
+fn default_service_key(options: &Options) -> Option<ResourceKey> {
+    let (namespace, name) = options.default_backend.split_once('/')?;
+    Some(ResourceKey::new("", "Service", Str::new(namespace), name))
+}
+
+/// Returns a reference to the Service of `--default-backend-service`, at the Service itself: the flag is in no object.
+fn default_service<'o>(objects: &'o Objects, options: &Options) -> Option<FieldReference<'o>> {
+    let key = default_service_key(options)?;
+    let by = objects.all().find(|object| object.key == key && !object.broken)?;
+    Some(FieldReference { by, relation: "default-backend", at: by.root.at(&["metadata", "name"])?.id, key, holder: &by.root })
+}
+
+/// The missing Service of `--default-backend-service`. The first Ingress refers to it.
+fn missing_default_service(objects: &Objects, options: &Options) -> Option<ReferencedObject> {
+    let key = default_service_key(options)?;
+    if objects.keys().contains(&key) {
+        return None;
+    }
+    let mut ingresses = objects.iter().filter(|object| !object.broken && !object.assumed && object.key.kind == "Ingress");
+    let at = ingresses.find_map(|object| Some(Origin::field(object.id, object.root.get("spec")?.id)))?;
+    let made = of_kubernetes(&key, &[])?;
+    Some(assumed(at, key, "--default-backend-service", made))
 }
 
 /// The missing Services that `auth-url` and the ConfigMap's `global-auth-url` name as a host of the cluster, with the ports of the URLs. nginx sends

@@ -233,3 +233,13 @@ fn wrong_value_names_the_forbidden_character() {
     let of = found("nginx.ingress.kubernetes.io/proxy-read-timeout: 600s", "annotation-ignored");
     assert!(matches!(&of[..], [one] if one.ends_with("(it takes: whole number, in quotes)")), "{of:?}");
 }
+
+#[test]
+fn unknown_variables_stay_as_written() {
+    let snippet = r#"proxy_set_header X-Start "t=${msec}"; if ($remote_port = 1) { return 403; }"#;
+    let text = ingress(&alloc::format!("nginx.ingress.kubernetes.io/configuration-snippet: '{snippet}'"), "/", "Prefix");
+    let response = run(&alloc::format!("{text}{SNIPPETS}}}\n"), &[]).get("shop.example.com", "/");
+    let headers = response.seen.map(|seen| seen.headers).unwrap_or_default();
+    assert!(headers.contains(&("x-start".into(), "t=$msec".into())), "{headers:?}");
+    assert!(response.gaps.iter().any(|gap| gap.ends_with("the value of `$remote_port` is unknown")), "{:?}", response.gaps);
+}

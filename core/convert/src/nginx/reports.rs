@@ -7,6 +7,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::DEFAULT_UPSTREAM;
 use chancery_base::resource::{Origin, Rule};
 use chancery_ingress_nginx::annotations::{self, read::Fault};
 use chancery_ingress_nginx::ingress::Ingress;
@@ -226,6 +227,14 @@ impl Converter<'_> {
         }
         limits.extend(self.other_classes());
         self.out.limits = limits;
+        let service = self.nginx.upstream(DEFAULT_UPSTREAM).and_then(|upstream| upstream.service.clone());
+        if let Some(service) = service
+            && let Some(object) = service.origin.and_then(|origin| self.objects.get(origin.object()))
+        {
+            let message = "`--default-backend-service` is not converted: the Gateway answers requests without a rule with 404; write an HTTPRoute without \
+                           `hostnames` for this Service, and a rule for `/` in the routes of each host";
+            self.out.note(&object.key, service.origin, message);
+        }
     }
 
     fn annotations(&mut self) {
@@ -256,7 +265,7 @@ impl Converter<'_> {
                     continue;
                 }
                 if ignored.contains(&annotation.name) {
-                    let written = format!("`{}: {}`", annotation.name, value.value);
+                    let written = format!("`{name}: {}`", value.value);
                     let message =
                         format!("{written} is not converted: the value has the wrong form, so ingress-nginx ignores it and its default applies");
                     self.out.note(&object.key, value.origin, message);
@@ -274,8 +283,8 @@ impl Converter<'_> {
                 }
                 let message = match found.on(self.target) {
                     Fidelity::Exact | Fidelity::Unneeded => continue,
-                    Fidelity::Approximate => format!("`{}` is converted approximately: {}", annotation.name, found.words),
-                    Fidelity::Impossible => format!("`{}` is not converted: {}", annotation.name, found.words),
+                    Fidelity::Approximate => format!("`{name}` is converted approximately: {}", found.words),
+                    Fidelity::Impossible => format!("`{name}` is not converted: {}", found.words),
                 };
                 self.out.note(&object.key, value.origin, message);
             }

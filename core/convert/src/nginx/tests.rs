@@ -762,3 +762,94 @@ fn tcp_services_become_routes() {
     let yaml = conversion.yaml();
     assert_eq!(yaml.matches("proxyProtocol:").count(), 2, "{yaml}");
 }
+
+/// An Ingress of `acme.example.com` whose Secret is for another host, too.
+fn with_two_tls_hosts(annotations: &str, other: &str) -> Compilation {
+    let text = format!(
+        "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: web, namespace: shop, annotations: {{{annotations}}}}}
+spec:
+  ingressClassName: nginx
+  tls: [{{hosts: [acme.example.com, {other}], secretName: acme-tls}}]
+  rules: [{{host: acme.example.com, http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]
+{SERVICES}"
+    );
+    compiled(&text, &chancery_ingress_nginx::DIALECT)
+}
+
+fn unused_tls_hosts(compilation: &Compilation) -> usize {
+    compilation.all_diagnostics().filter(|finding| finding.message.contains("this item of `tls` has no effect")).count()
+}
+
+#[test]
+fn assumed_certificate_is_for_aliases() {
+    let before = with_two_tls_hosts(&annotation("server-alias", "talk.example.com"), "talk.example.com");
+    let nginx = before.nginxes().next().expect("nginx runs").nginx;
+    let asked = Asked { host: "talk.example.com".into(), ..Asked::default() };
+    let answer = Simulator::new(nginx).answer(&World::default(), &[asked]).remove(0);
+    assert_eq!((answer.status, answer.location.as_deref()), (308, Some("https://talk.example.com")));
+    let shown = chancery_nginx::simulate::certificate_of(nginx, "talk.example.com").map(|certificate| certificate.secret.value.to_string());
+    assert_eq!((shown.as_deref(), unused_tls_hosts(&before)), (Some("shop/acme-tls"), 0));
+    assert_eq!(unused_tls_hosts(&with_two_tls_hosts("", "talk.example.com")), 1);
+}
+
+#[test]
+fn redirected_name_keeps_its_certificate() {
+    let before = with_two_tls_hosts(&annotation("from-to-www-redirect", "true"), "www.acme.example.com");
+    let yaml = ingress_nginx_to_gateway(&before, Target::EnvoyGateway).yaml();
+    let listener = yaml.split("- name: ").find(|part| part.contains("hostname: www.acme.example.com") && part.contains("protocol: HTTPS"));
+    assert!(listener.is_some_and(|listener| listener.contains("name: acme-tls") || listener.contains("certificateRefs")), "{yaml}");
+    assert_eq!(unused_tls_hosts(&before), 0);
+}
+
+#[test]
+fn general_service_upstream_applies_to_gateway() {
+    let config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ingress-nginx-controller, namespace: ingress-nginx}\n\
+                  data: {service-upstream: \"true\"}\n";
+    let kinds = |annotations: &str| -> Vec<String> {
+        let (_, conversion, _) = converted(&format!("{config}{}", ingress("web", annotations, "/", "web")));
+        let yaml = conversion.yaml();
+        yaml.lines().filter_map(|line| line.trim().strip_prefix("routingType: ")).map(|kind| kind.to_string()).collect()
+    };
+    assert_eq!(kinds(""), ["Service"]);
+    assert_eq!(kinds(&annotation("service-upstream", "false")), ["Service", "Endpoint"]);
+}
+
+#[test]
+fn default_backend_has_endpoints_and_a_note() {
+    let text = format!(
+        "{}{SERVICES}---\napiVersion: v1\nkind: Service\nmetadata: {{name: pages, namespace: shop}}\nspec: {{ports: [{{port: 8080}}]}}\n",
+        ingress("web", "", "/web", "web")
+    );
+    for service in ["pages", "absent"] {
+        let flag = format!("--default-backend-service=shop/{service}");
+        let dialect = &chancery_ingress_nginx::DIALECT;
+        let options = Options::of(dialect)
+            .with("missing", OptionValue::Text("assume".into()))
+            .with("controller-arg", OptionValue::List(Vec::from([flag.as_str().into()])))
+            .in_dialect(dialect.name);
+        let before = compile(&Inputs::one("input.yaml", &*text), &options, &[dialect]);
+        let nginx = before.nginxes().next().expect("nginx runs").nginx;
+        let asked = Asked { host: "other.example.com".into(), ..Asked::default() };
+        let answer = Simulator::new(nginx).answer(&World::default(), &[asked]).remove(0);
+        assert_eq!((answer.status, answer.seen.is_some()), (200, true), "{service}");
+        let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+        assert!(conversion.notes.iter().any(|note| note.message.starts_with("`--default-backend-service` is not converted")), "{service}");
+        let services = chancery_explain::answers::Services::of(&before.objects);
+        assert_eq!(services.at_port("shop/pages", "0"), "shop/pages:8080");
+    }
+}
+
+#[test]
+fn exempt_clients_differ_and_keep_the_written_name() {
+    let annotations =
+        [("limit-rps", "100"), ("limit-burst-multiplier", "1"), ("limit-whitelist", "10.20.0.0/16")].map(|(name, value)| annotation(name, value));
+    let text = ingress("web", &annotations.join(", "), "/", "web");
+    let found = causes(&text);
+    assert!(found.iter().any(|(_, sentence)| sentence.contains(", except clients in 10.20.0.0/16`, will be ")), "{found:?}");
+    let (_, conversion, _) = converted(&text);
+    let notes: Vec<&str> = conversion.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(notes.iter().any(|note| note.starts_with("`limit-whitelist` is not converted")), "{notes:?}");
+}

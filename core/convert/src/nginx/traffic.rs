@@ -34,7 +34,11 @@ impl Converter<'_> {
     pub(super) fn gateway_traffic(&mut self) {
         let proxy = chancery_ingress_nginx::annotations::global_proxy(&self.nginx.globals);
         let load_balance = self.nginx.globals.text("load-balance");
-        self.plan.traffic = self.traffic_of(&proxy, None, &load_balance.value);
+        let mut fields = self.traffic_of(&proxy, None, &load_balance.value);
+        if self.nginx.globals.flag("service-upstream").value {
+            fields.comment("service-upstream: true").set("routingType", text("Service"));
+        }
+        self.plan.traffic = fields;
     }
 
     /// Returns the policy of a location, if it differs from the Gateway's.
@@ -66,8 +70,10 @@ impl Converter<'_> {
             rate.set("type", text("Local")).set("local", local.node());
             fields.set("rateLimit", rate.node());
         }
-        if settings.service_upstream.value && !self.nginx.globals.flag("service-upstream").value {
-            fields.comment("service-upstream: true").set("routingType", text("Service"));
+        let is_general = self.nginx.globals.flag("service-upstream").value;
+        if settings.service_upstream.value || is_general {
+            let kind = if settings.service_upstream.value { "Service" } else { "Endpoint" };
+            fields.comment(&format!("service-upstream: {}", settings.service_upstream.value)).set("routingType", text(kind));
         }
         let own = fields.node();
         (super::super::build::without_comments(&own) != super::super::build::without_comments(&self.plan.traffic.node())).then_some(own)

@@ -212,6 +212,7 @@ impl<'a> Run<'_, 'a> {
                 Protocol::Http1 => "HTTP/1.1",
                 Protocol::Http2 => "HTTP/2",
             },
+            peer: prepared.peer,
             cluster,
             route: &route.name,
         }

@@ -6,13 +6,14 @@
 //! Does not add Envoy's own headers; see `manager` and `forward`.
 
 use super::matcher::takes;
-use super::request::Headers;
+use super::request::{Headers, Request};
 use super::simulation::HeaderChange;
 use super::start_line::Start;
 use crate::emit::pb;
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use chancery_base::client_certificate;
 use chancery_base::substitution::{self, Command};
 use pb::base::HeaderValueOption;
 use pb::base::header_value_option::HeaderAppendAction;
@@ -32,8 +33,40 @@ pub(super) struct Values<'a> {
     pub(super) source: Option<String>,
     pub(super) server_name: Option<&'a str>,
     pub(super) protocol: &'static str,
+    pub(super) peer: Peer,
     pub(super) cluster: &'a str,
     pub(super) route: &'a str,
+}
+
+/// The certificate that the client shows to Envoy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Peer {
+    #[default]
+    Anonymous,
+    /// The certificate that simulated clients have.
+    Accepted,
+    /// A certificate whose subject is unknown.
+    Unknown,
+}
+
+impl Peer {
+    /// Returns the certificate that the client of a request shows to a listener that asks for one.
+    pub(super) fn of(request: &Request) -> Self {
+        match (request.tls && request.client_certificate, &request.identity) {
+            (false, _) => Self::Anonymous,
+            (true, None) => Self::Accepted,
+            (true, Some(_)) => Self::Unknown,
+        }
+    }
+
+    /// Returns a name in the certificate: empty without one.
+    fn name(self, accepted: impl FnOnce() -> String) -> Option<String> {
+        match self {
+            Self::Anonymous => Some(String::new()),
+            Self::Accepted => Some(accepted()),
+            Self::Unknown => None,
+        }
+    }
 }
 
 impl Values<'_> {
@@ -54,6 +87,8 @@ impl Values<'_> {
             }
             ("DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT" | "DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT", _) => self.source.clone(),
             ("REQUESTED_SERVER_NAME", None) => Some(self.server_name.unwrap_or_default().to_owned()),
+            ("DOWNSTREAM_PEER_SUBJECT", None) => self.peer.name(|| client_certificate::subject(client_certificate::ACCEPTED)),
+            ("DOWNSTREAM_PEER_ISSUER", None) => self.peer.name(|| client_certificate::ISSUER.to_owned()),
             ("PROTOCOL", None) => Some(self.protocol.to_owned()),
             ("UPSTREAM_CLUSTER", None) => Some(self.cluster.to_owned()),
             ("ROUTE_NAME", None) => Some(self.route.to_owned()),
@@ -167,14 +202,16 @@ pub(super) fn mutate_each(
 #[cfg(test)]
 mod tests {
     use super::super::start_line::Start;
-    use super::{Headers, Values};
+    use super::{Headers, Peer, Values};
 
     #[test]
     fn unknown_formatters_are_kept() {
         let mut headers = Headers::default();
         headers.add("x-user", "ada");
         let start = Start { method: "GET", authority: "a.org", scheme: "https", path: "/p?q=1" };
-        let values = Values { start, request: &headers, source: None, server_name: Some("a.org"), protocol: "HTTP/2", cluster: "shop", route: "r" };
+        let peer = Peer::Accepted;
+        let server_name = Some("a.org");
+        let values = Values { start, request: &headers, source: None, server_name, protocol: "HTTP/2", peer, cluster: "shop", route: "r" };
         for (written, expected) in [
             ("t=%START_TIME(%s.%3f)%", "t=%START_TIME(%s.%3f)%"),
             ("%START_TIME(%Y-%m-%dT%H:%M:%S)%;%REQ(X-USER)%", "%START_TIME(%Y-%m-%dT%H:%M:%S)%;ada"),
@@ -184,8 +221,12 @@ mod tests {
             ("50% of %REQ(", "50% of %REQ("),
             ("%%%REQUESTED_SERVER_NAME%%%", "%a.org%"),
             ("%", "%"),
+            ("%DOWNSTREAM_PEER_SUBJECT%;%DOWNSTREAM_PEER_ISSUER%", "CN=client-good;CN=Test CA"),
         ] {
             assert_eq!(values.format(written), expected, "{written}");
         }
+        let written = "%DOWNSTREAM_PEER_SUBJECT%";
+        assert_eq!(Values { peer: Peer::Anonymous, source: None, ..values }.format(written), "");
+        assert_eq!(Values { peer: Peer::Unknown, source: None, ..values }.format(written), written);
     }
 }

@@ -4,7 +4,7 @@
 //! route; see `run`.
 
 use super::connection::contains;
-use super::headers::{Values, mutate_each};
+use super::headers::{Peer, Values, mutate_each};
 use super::path;
 use super::request::{Headers, Protocol, Request, host_of, port_of};
 use super::simulation::{HeaderChange, RoutedRequest};
@@ -37,6 +37,8 @@ pub(super) struct Prepared {
     pub(super) internal: bool,
     /// The address that Envoy uses as the client's.
     pub(super) client: Option<IpAddr>,
+    /// The certificate that the client showed.
+    pub(super) peer: Peer,
     /// Whether the router leaves out the `x-envoy-*` headers that it would set.
     pub(super) suppresses_envoy_headers: bool,
 }
@@ -111,7 +113,7 @@ fn suppresses_envoy_headers(filter: &HttpFilter) -> bool {
 }
 
 /// Returns the request as routes see it, or the response that it gets first.
-pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: u32) -> Result<Prepared, Answer> {
+pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: u32, peer: Peer) -> Result<Prepared, Answer> {
     let mut out = Prepared {
         authority: request.authority.clone(),
         path: request.path.clone(),
@@ -123,6 +125,7 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
         by_filters: [Vec::new(), Vec::new()],
         internal: false,
         client: request.source,
+        peer,
         suppresses_envoy_headers: manager.http_filters.iter().any(suppresses_envoy_headers),
     };
     if request.protocol == Protocol::Http1 && !METHODS.contains(&request.method.as_str()) {
@@ -241,6 +244,7 @@ fn early(manager: &HttpConnectionManager, request: &Request, out: &mut Prepared)
                 Protocol::Http1 => "HTTP/1.1",
                 Protocol::Http2 => "HTTP/2",
             },
+            peer: out.peer,
             cluster: "",
             route: "",
         };

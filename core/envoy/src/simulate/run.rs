@@ -4,6 +4,7 @@ use super::action::{inline, location, status};
 use super::connection::{ChosenListener, chain_name, filter_chain, is_tls, listener};
 use super::describe::{cluster, listener_name};
 use super::filters::{Answer, Scopes, Stage, access, header_mutations, walk};
+use super::headers::Peer;
 use super::manager::{Prepared, is_upgrade, prepare};
 use super::matcher::{MatchOdds, Subject, check, fraction_of, path_words};
 use super::request::host_of;
@@ -30,11 +31,13 @@ pub(super) struct Run<'g, 'a> {
     pub(super) port: u32,
     /// Whether Envoy's own answers are in the form for gRPC clients.
     pub(super) is_grpc: bool,
+    /// The certificate that the client shows.
+    peer: Peer,
     pub(super) out: Simulation,
 }
 
 pub(super) fn run<'a>(gateway: &Gateway<'a>, request: &Request, detail: Detail) -> Simulation {
-    let mut run = Run { gateway, request, detail, port: 0, is_grpc: false, out: Simulation::default() };
+    let mut run = Run { gateway, request, detail, port: 0, is_grpc: false, peer: Peer::default(), out: Simulation::default() };
     run.connect();
     run.adapt_for_grpc();
     run.out
@@ -156,7 +159,7 @@ impl<'a> Run<'_, 'a> {
 
     fn http(&mut self, manager: &'a HttpConnectionManager, pointer: &str, chosen: &ChosenListener<'a>) {
         self.place("http_connection_manager", pointer);
-        let mut prepared = match prepare(manager, self.request, chosen.port) {
+        let mut prepared = match prepare(manager, self.request, chosen.port, self.peer) {
             Ok(prepared) => prepared,
             Err(answer) => {
                 self.out.location = answer.location;
@@ -211,7 +214,12 @@ impl<'a> Run<'_, 'a> {
 
     /// Adds the conditions of the TLS handshake.
     fn handshake(&mut self, chain: &pb::listener::FilterChain) {
-        if !(self.request.tls && is_tls(chain) && requires_certificate(chain)) {
+        let Some(context) = tls_context(chain).filter(|_| self.request.tls) else { return };
+        // A listener asks for a certificate only if it can check one.
+        if context.common_tls_context.as_ref().is_some_and(|common| common.validation_context_type.is_some()) {
+            self.peer = Peer::of(self.request);
+        }
+        if context.require_client_certificate != Some(true) {
             return;
         }
         let wants = if self.request.client_certificate {
@@ -528,13 +536,12 @@ fn clusters_of(route: &Route) -> Vec<String> {
     }
 }
 
-/// Whether a client must have a certificate.
-fn requires_certificate(chain: &pb::listener::FilterChain) -> bool {
+/// Returns how a filter chain speaks TLS with clients.
+fn tls_context(chain: &pb::listener::FilterChain) -> Option<&pb::tls::DownstreamTlsContext> {
     use pb::base::transport_socket::ConfigType;
-    let Some(ConfigType::TypedConfig(config)) = chain.transport_socket.as_ref().and_then(|socket| socket.config_type.as_ref()) else { return false };
+    let ConfigType::TypedConfig(config) = chain.transport_socket.as_ref()?.config_type.as_ref()?;
     let quic = config.downcast_ref::<pb::quic::QuicDownstreamTransport>().and_then(|of| of.downstream_tls_context.as_ref());
-    let context = config.downcast_ref::<pb::tls::DownstreamTlsContext>().or(quic);
-    context.is_some_and(|of| of.require_client_certificate == Some(true))
+    config.downcast_ref::<pb::tls::DownstreamTlsContext>().or(quic)
 }
 
 /// Whether it is a gRPC request.

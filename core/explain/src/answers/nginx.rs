@@ -60,7 +60,7 @@ impl<'r> OpenNginx<'r> {
         let mut out = GatewayAnswer {
             rule: step.map(|step| format!("{} {}", step.what, step.name)),
             place: step.and_then(|step| step.origin).map(PartPlace::Origin),
-            why: response.error.clone(),
+            why: response.error.clone().or_else(|| response.why.clone().filter(|_| response.seen.is_none())),
             notes: response.notes.clone(),
             gaps: response.gaps.clone(),
             ..GatewayAnswer::default()

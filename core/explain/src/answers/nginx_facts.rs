@@ -35,11 +35,15 @@ pub(super) fn facts_of(
             rates.push(format!("{} requests per {unit} of each client address, bursts of {}", zone.limit.value, zone.burst.value));
         }
     }
+    let exempt = match &limit.allowlist.value[..] {
+        [] => String::new(),
+        ranges => format!(", except clients in {}", ranges.join(", ")),
+    };
     if !rates.is_empty() {
-        out.add(Aspect::RateLimit, rates.join("; "), limit.rps.limit.origin.or(limit.rpm.limit.origin));
+        out.add(Aspect::RateLimit, format!("{}{exempt}", rates.join("; ")), limit.rps.limit.origin.or(limit.rpm.limit.origin));
     }
     if limit.connections.limit.value > 0 {
-        let words = format!("{} connections per client address", limit.connections.limit.value);
+        let words = format!("{} connections per client address{exempt}", limit.connections.limit.value);
         out.add(Aspect::ConnectionLimit, words, limit.connections.limit.origin);
     }
     let affinity = upstream.map(|upstream| &upstream.affinity).filter(|affinity| affinity.kind.value == "cookie");

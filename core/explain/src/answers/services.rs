@@ -115,11 +115,12 @@ impl Services {
         Some(format!("{service}:{}", port.number))
     }
 
-    /// Returns the name of a Service at a port, which may be written as a number or a name.
+    /// Returns the name of a Service at a port, which may be written as a number or a name. `0` is the first port.
     #[must_use]
     pub fn at_port(&self, service: &str, port: &str) -> String {
-        let named = self.ports.get(service).into_iter().flatten().find(|known| known.name == port && !port.is_empty());
-        match named {
+        let mut ports = self.ports.get(service).into_iter().flatten();
+        let found = if port == "0" { ports.next() } else { ports.find(|known| known.name == port && !port.is_empty()) };
+        match found {
             Some(found) => format!("{service}:{}", found.number),
             None => format!("{service}:{port}"),
         }

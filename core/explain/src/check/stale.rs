@@ -117,21 +117,54 @@ fn is_own(dialect: &Dialect, key: &str) -> bool {
     dialect.claims.iter().any(|claim| matches!(claim, Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) if key.starts_with(prefix)))
 }
 
+/// A place in an object, as far as it decides whether Kubernetes replaces `$(VARIABLE)`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Object,
+    Containers,
+    Container,
+    Variables,
+    Variable,
+    /// The command or the arguments of a container, or the value of one of its variables.
+    Expanded,
+}
+
+impl Inside {
+    fn field(self, key: &str) -> Self {
+        match (self, key) {
+            (Self::Object, "containers" | "initContainers" | "ephemeralContainers") => Self::Containers,
+            (Self::Container, "command" | "args") | (Self::Variable, "value") => Self::Expanded,
+            (Self::Container, "env") => Self::Variables,
+            _ => Self::Object,
+        }
+    }
+
+    fn item(self) -> Self {
+        match self {
+            Self::Containers => Self::Container,
+            Self::Variables => Self::Variable,
+            Self::Expanded => Self::Expanded,
+            _ => Self::Object,
+        }
+    }
+}
+
 fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
-    let mut nodes = Vec::from([(root, 0)]);
-    while let Some((node, depth)) = nodes.pop() {
+    let mut nodes = Vec::from([(root, 0, Inside::Object)]);
+    while let Some((node, depth, inside)) = nodes.pop() {
         match &node.value {
             Value::Object(object) if depth < DEEPEST => {
-                nodes.extend(object.iter().filter(|entry| !PROSE_FIELDS.contains(&&*entry.key)).map(|entry| (&entry.value, depth + 1)));
+                let fields = object.iter().filter(|entry| !PROSE_FIELDS.contains(&&*entry.key));
+                nodes.extend(fields.map(|entry| (&entry.value, depth + 1, inside.field(&entry.key))));
             }
-            Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1, inside.item()))),
             Value::String(text) if **text != *REDACTED => {
                 let place = Place::value(object.id, node.id);
                 if let Some(inner) = in_curly_quotes(text) {
                     let message = format!("`{text}` is read with its quotes: only \" and ' quote a text");
                     let finding = Diagnostic::new(&codes::SUSPICIOUS_TEXT, message, place.clone()).about(object.key.clone());
                     whole.report(finding.fix("write ordinary quotes", place, quoted(inner)));
-                } else if let Some(severity) = placeholder(text) {
+                } else if let Some(severity) = placeholder(text, inside) {
                     let message = "this looks like a placeholder that was not replaced";
                     let mut finding = Diagnostic::new(&codes::PLACEHOLDER, message, place).about(object.key.clone());
                     finding.severity = severity;
@@ -144,13 +177,14 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
 }
 
 /// Returns the severity if a text is a placeholder. A program may replace its own variables later, so these are less severe.
-fn placeholder(text: &str) -> Option<Severity> {
+fn placeholder(text: &str, inside: Inside) -> Option<Severity> {
     // Multi-line text and sentences are documentation or programs.
     if text.contains('\n') {
         return None;
     }
     let is_template = text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"));
-    if is_template || names_variable(text, "${", '}') || names_variable(text, "$(", ')') || begins_with_variable(text) {
+    let is_left = inside != Inside::Expanded && names_variable(text, "$(", ')');
+    if is_template || names_variable(text, "${", '}') || is_left || begins_with_variable(text) {
         return Some(Severity::Notice);
     }
     let is_value = !text.contains(' ');

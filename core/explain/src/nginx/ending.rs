@@ -91,7 +91,10 @@ pub(crate) fn shares<'r>(report: &'r NginxReport, upstream: &'r str) -> Vec<(&'r
 pub fn describe_nginx_ending(report: &NginxReport) -> String {
     match (report.outcome, &report.error) {
         (Outcome::Reset, Some(error)) => format!("is not answered: {error}"),
-        (Outcome::DirectResponse | Outcome::NoRoute | Outcome::Reset, _) => format!("is answered {} by nginx itself", report.status),
+        (Outcome::DirectResponse | Outcome::NoRoute | Outcome::Reset, _) => match &report.why {
+            Some(why) => format!("is answered {} by nginx itself: {why}", report.status),
+            None => format!("is answered {} by nginx itself", report.status),
+        },
         _ => nginx_ending(report).summary(),
     }
 }

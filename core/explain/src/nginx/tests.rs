@@ -119,3 +119,34 @@ data: {use-forwarded-headers: 'true'}
     assert_eq!(notes(&text, None), (308, 0));
     assert_eq!(notes(&format!("{text}{config}"), Some("https")), (200, 0));
 }
+
+#[test]
+fn route_explains_rejected_service_certificate() {
+    let ending = |name: &str| {
+        let text = format!(
+            "apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: partner
+  annotations:
+    nginx.ingress.kubernetes.io/backend-protocol: HTTPS
+    nginx.ingress.kubernetes.io/proxy-ssl-secret: default/partner-ca
+    nginx.ingress.kubernetes.io/proxy-ssl-verify: \"on\"
+{name}spec:
+  ingressClassName: nginx
+  rules:
+  - host: shop.example.com
+    http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: {{name: partner, port: {{number: 8443}}}}}}}}]}}
+"
+        );
+        let options = for_interactive_use(Options::of(&chancery_ingress_nginx::DIALECT));
+        let compilation = compile(&Inputs::one("input.yaml", &*text), &options, crate::testing::ALL);
+        let of = compilation.nginxes().next().expect("an nginx");
+        let request = Request::new("GET", "http://shop.example.com/").expect("a URL");
+        describe_nginx_ending(&route_nginx(of, &compilation.positions(), &request))
+    };
+    let rejected = ending("");
+    assert!(rejected.starts_with("is answered 502") && rejected.contains("`upstream_balancer`; set `proxy-ssl-name`"), "{rejected}");
+    let named = ending("    nginx.ingress.kubernetes.io/proxy-ssl-name: partner.default.svc\n");
+    assert_eq!(named, "goes to default-partner-8443 as /");
+}

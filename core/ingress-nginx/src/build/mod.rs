@@ -209,7 +209,7 @@ impl Builder<'_> {
         let mut all = Vec::new();
         for server in servers.iter().filter(|server| server.redirects_www.value) {
             let to = &server.host.value;
-            let from = to.strip_prefix("www.").map_or_else(|| Str::from(format!("www.{to}")), Str::new);
+            let from = www_counterpart(to);
             if let Some(other) = servers.iter().find(|other| other.host.value == from) {
                 self.notice(Notice {
                     kind: NoticeKind::RedirectTaken,
@@ -261,6 +261,11 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Returns the name that `from-to-www-redirect` redirects to a host: with `www.`, or without it.
+pub fn www_counterpart(host: &str) -> Str {
+    host.strip_prefix("www.").map_or_else(|| Str::from(format!("www.{host}")), Str::new)
 }
 
 /// Whether two paths are the same for the controller: text and type.

@@ -5,7 +5,7 @@ use crate::certificates::{Leaf, Material};
 use crate::ingress::Ingress;
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::ir::nginx::Certificate;
+use chancery_base::ir::nginx::{Certificate, sorted_names};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
@@ -63,8 +63,11 @@ impl Builder<'_> {
             && held.object.assumed
         {
             self.used.insert(held.object.id);
-            let shown_name = host.clone();
-            return Certificate { secret: Sourced::new(key, secret.origin), names: Vec::from([host.clone()]), shown_name };
+            // The certificate is for all hosts that the Ingress lists for it: also for aliases, and names that are redirected.
+            let entries = ingress.tls.iter().filter(|tls| tls.secret.value == secret.value);
+            let listed = entries.flat_map(|tls| &tls.hosts).map(|host| host.value.clone()).filter(|name| !name.is_empty() && name != host);
+            let names = sorted_names(core::iter::once(host.clone()).chain(listed));
+            return Certificate { secret: Sourced::new(key, secret.origin), names, shown_name: host.clone() };
         }
         let Some(leaf) = self.leaf(&ingress.namespace, &secret) else {
             let message = format!("Error getting SSL certificate {key:?}: local SSL certificate {key} was not found. Using default certificate");

@@ -2,8 +2,10 @@
 
 use super::Checked;
 use crate::build::NoticeKind;
+use crate::build::www_counterpart;
 use crate::codes;
-use crate::ingress::Ingress;
+use crate::ingress::Rule;
+use crate::source::Counted;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Findings, Place, codes as shared};
@@ -48,15 +50,22 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
             let message = "an entry of `tls` names no Secret: its hosts show the controller's default certificate, and http is redirected to https";
             sink.report(checked.finding(&codes::DEFAULT_CERTIFICATE, message, tls.hosts.first().and_then(|host| host.origin)));
         }
-        unused_tls_hosts(checked, &counted.ingress, sink);
+        unused_tls_hosts(checked, counted, sink);
     }
 }
 
-/// Reports hosts of `tls` that no rule of the Ingress has. A certificate may be for a rule's host nevertheless, if its names cover the host.
-fn unused_tls_hosts(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
+/// Reports hosts of `tls` that no rule, alias or redirect of the Ingress has. A certificate may be for a rule's host nevertheless, if its names cover
+/// the host.
+fn unused_tls_hosts(checked: &Checked<'_>, counted: &Counted, sink: &mut Findings) {
+    let (ingress, settings) = (&counted.ingress, &counted.settings);
     let covers = |host: &str, rule: &str| host == rule || host.strip_prefix('*').is_some_and(|end| end.starts_with('.') && rule.ends_with(end));
     for host in ingress.tls.iter().filter(|tls| !tls.secret.is_empty()).flat_map(|tls| &tls.hosts) {
-        if host.is_empty() || ingress.rules.iter().any(|rule| covers(&host.value, &rule.host.value)) {
+        let is_served = |rule: &Rule| {
+            let redirected = settings.redirect.from_to_www.value.then(|| www_counterpart(&rule.host.value));
+            covers(&host.value, &rule.host.value) || redirected.is_some_and(|name| covers(&host.value, &name))
+        };
+        let is_alias = || settings.aliases.value.iter().any(|alias| covers(&host.value, alias));
+        if host.is_empty() || ingress.rules.iter().any(is_served) || is_alias() {
             continue;
         }
         let message = format!("no rule of this Ingress has the host `{}`, so this item of `tls` has no effect", host.value);

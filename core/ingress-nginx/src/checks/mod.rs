@@ -9,6 +9,7 @@ mod hosts;
 mod passthrough;
 mod paths;
 pub(crate) mod refused;
+mod service_certificates;
 mod settings;
 
 use super::annotations::{Annotations, table};
@@ -43,8 +44,17 @@ pub(super) struct Checked<'a> {
 type Check = fn(&Checked<'_>, &mut Findings);
 
 /// The checks, in the order in which findings are reported.
-const CHECKS: &[Check] =
-    &[dropped::check, settings::check, refused::check, hosts::check, passthrough::check, paths::check, clients::check, canaries::check];
+const CHECKS: &[Check] = &[
+    dropped::check,
+    settings::check,
+    refused::check,
+    hosts::check,
+    passthrough::check,
+    paths::check,
+    service_certificates::check,
+    clients::check,
+    canaries::check,
+];
 
 /// Runs all of them.
 pub(super) fn run(checked: &Checked<'_>, sink: &mut Findings) {

@@ -106,9 +106,7 @@ impl<'d> Exchange<'_> {
         seen.protocol = if is_tls { format!("{base}+tls") } else { base.into() };
         if is_tls {
             if scope.is_on("proxy_ssl_server_name") {
-                let name = scope.value("proxy_ssl_name").map_or_else(|| self.variable("proxy_host"), |name| self.evaluate(name));
-                seen.sni = Some(name.split(':').next().unwrap_or_default().to_string())
-                    .filter(|name| !name.is_empty() && name.parse::<core::net::IpAddr>().is_err());
+                seen.sni = Some(self.service_name(scope, pass)).filter(|name| !name.is_empty() && name.parse::<core::net::IpAddr>().is_err());
             }
             seen.certificate = scope.last("proxy_ssl_certificate").is_some();
         }
@@ -168,8 +166,7 @@ impl<'d> Exchange<'_> {
         let is_off = conditions.contains(&"off");
         let repeats_all = conditions.contains(&"non_idempotent") || !matches!(self.request.method.as_str(), "POST" | "LOCK" | "PATCH");
         let path = self.path_for();
-        let verifies = scope.is_on("proxy_ssl_verify");
-        let is_tls = self.evaluate(pass.arg(0)).starts_with("https");
+        let fault = self.certificate_fault(scope, pass);
         if let Some(cookie) = self.affinity_cookie(&upstream) {
             self.set("affinity_cookie", cookie);
         }
@@ -182,11 +179,12 @@ impl<'d> Exchange<'_> {
                 return (Passed { status: 404, headers: Vec::new(), is_answer: true, is_own: true }, None);
             }
             let behaviour = self.world.behaviour(&peer.address);
-            let refuses = behaviour == Some(None) || verifies && is_tls;
+            let refuses = behaviour == Some(None) || fault.is_some();
             let endpoint = is_certain.then(|| peer.target.clone());
             if refuses {
                 last = failed(502);
-                if is_off || !conditions.contains(&"error") || verifies && is_tls && !repeats_all {
+                self.response.why.clone_from(&fault);
+                if is_off || !conditions.contains(&"error") || fault.is_some() && !repeats_all {
                     break;
                 }
                 continue;
@@ -207,6 +205,31 @@ impl<'d> Exchange<'_> {
             }
         }
         last
+    }
+
+    /// Returns the name that nginx sends and verifies in the TLS handshake with a service: by default, the host of `proxy_pass`.
+    ///
+    /// nginx `src/http/ngx_http_upstream.c` (`ngx_http_upstream_ssl_name`).
+    fn service_name(&self, scope: &Scope<'d>, pass: &Directive) -> String {
+        let name = match scope.value("proxy_ssl_name") {
+            Some(name) => self.evaluate(name),
+            None => self.evaluate(pass.arg(0)).split_once("://").map(|(_, rest)| rest.to_string()).unwrap_or_default(),
+        };
+        name.split([':', '/']).next().unwrap_or_default().to_string()
+    }
+
+    /// Returns the reason for nginx to reject the certificate of the service, if it verifies certificates.
+    ///
+    /// nginx `src/http/ngx_http_upstream.c` (`ngx_http_upstream_ssl_handshake`).
+    fn certificate_fault(&self, scope: &Scope<'d>, pass: &Directive) -> Option<String> {
+        if pass.name != "proxy_pass" || !scope.is_on("proxy_ssl_verify") || !self.evaluate(pass.arg(0)).starts_with("https") {
+            return None;
+        }
+        if scope.last("proxy_ssl_name").is_none() {
+            let name = self.service_name(scope, pass);
+            return Some(format!("nginx verifies the service's certificate for the name `{name}`; set `proxy-ssl-name`"));
+        }
+        self.world.has_foreign_certificates.then(|| "no CA of `proxy-ssl-secret` signed the service's certificate".into())
     }
 
     /// Remembers open TLS connections. A later request reuses such a connection, even if it would not use TLS itself.

@@ -10,6 +10,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use chancery_base::client_certificate;
 use chancery_base::ir::nginx::Nginx;
 use chancery_base::resource::Origin;
 use core::net::IpAddr;
@@ -24,6 +25,57 @@ pub struct Kept {
     pub answers: BTreeMap<String, (u16, Vec<(String, String)>)>,
     /// Endpoints with an open TLS connection.
     pub tls: BTreeSet<String>,
+}
+
+/// Variables of nginx whose value the simulation cannot know: times, sizes, and facts about connections and certificates. They stay as written.
+const UNKNOWN: &[&str] = &[
+    "body_bytes_sent",
+    "bytes_sent",
+    "connection",
+    "connection_requests",
+    "connection_time",
+    "connections_active",
+    "hostname",
+    "msec",
+    "nginx_version",
+    "pid",
+    "pipe",
+    "proxy_protocol_server_addr",
+    "realip_remote_port",
+    "remote_port",
+    "request_completion",
+    "request_length",
+    "request_time",
+    "ssl_cipher",
+    "ssl_ciphers",
+    "ssl_client_cert",
+    "ssl_client_escaped_cert",
+    "ssl_client_fingerprint",
+    "ssl_client_raw_cert",
+    "ssl_client_serial",
+    "ssl_client_v_end",
+    "ssl_client_v_remain",
+    "ssl_client_v_start",
+    "ssl_curve",
+    "ssl_curves",
+    "ssl_early_data",
+    "ssl_protocol",
+    "ssl_session_id",
+    "ssl_session_reused",
+    "time_iso8601",
+    "time_local",
+    "upstream_addr",
+    "upstream_bytes_received",
+    "upstream_connect_time",
+    "upstream_header_time",
+    "upstream_response_length",
+    "upstream_response_time",
+    "upstream_status",
+];
+
+/// Whether the simulation cannot know the value of a variable.
+pub fn is_unknown(name: &str) -> bool {
+    UNKNOWN.binary_search(&name).is_ok()
 }
 
 /// One request and its state.
@@ -268,11 +320,11 @@ impl Exchange<'_> {
                 (Some(_), Some(false)) => "FAILED:unable to verify the first certificate".into(),
             },
             "ssl_client_s_dn" => match (&request.certificate, self.verified) {
-                (Some(name), Some(_)) => format!("CN=client-{name}"),
+                (Some(name), Some(_)) => client_certificate::subject(name),
                 _ => String::new(),
             },
             "ssl_client_i_dn" => match (&request.certificate, self.verified) {
-                (Some(_), Some(true)) => "CN=Test CA".into(),
+                (Some(_), Some(true)) => client_certificate::ISSUER.into(),
                 (Some(_), Some(false)) => "CN=Other CA".into(),
                 _ => String::new(),
             },
@@ -280,6 +332,9 @@ impl Exchange<'_> {
             "remote_user" => super::basic_user::user(self.header_variable("authorization").as_str()),
             "block_ua" => self.blocks("block-user-agents", "user_agent"),
             "block_ref" => self.blocks("block-referers", "referer"),
+            name if name.starts_with("ssl_") && !request.tls => String::new(),
+            name if name.starts_with("ssl_client_") && (request.certificate.is_none() || self.verified.is_none()) => String::new(),
+            name if is_unknown(name) => format!("${name}"),
             name => self.other_variable(name),
         }
     }

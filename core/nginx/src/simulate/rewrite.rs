@@ -2,7 +2,7 @@
 //!
 //! nginx `src/http/modules/ngx_http_rewrite_module.c`; ingress-nginx `rootfs/etc/nginx/lua/lua_ingress.lua`.
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, is_unknown};
 use super::uri::{Escape, escape};
 use crate::directive::Directive;
 use crate::shared_directives::UNREADABLE;
@@ -78,6 +78,13 @@ fn is_known(name: &str) -> bool {
     ];
     // Its block allows or denies methods, which is not evaluated.
     name != "limit_except" && KNOWN.iter().any(|known| name.starts_with(known))
+}
+
+/// Returns the first variable in a string whose value the simulation cannot know.
+fn unknown_variable(text: &str) -> Option<&str> {
+    let name = |rest: &'_ str| -> usize { rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len()) };
+    let names = text.split('$').skip(1).map(|rest| rest.strip_prefix('{').unwrap_or(rest)).filter_map(|rest| rest.get(..name(rest)));
+    names.into_iter().find(|name| is_unknown(name))
 }
 
 impl<'d> Exchange<'_> {
@@ -191,6 +198,10 @@ impl<'d> Exchange<'_> {
     /// Evaluates the condition of an `if`.
     fn condition(&mut self, directive: &Directive) -> Option<bool> {
         let words = directive.condition_words();
+        if let Some(name) = words.iter().find_map(|word| unknown_variable(word)) {
+            self.gap(format!("`if ({})` is not evaluated: the value of `${name}` is unknown", words.join(" ")));
+            return None;
+        }
         let value = |exchange: &Self, word: &str| exchange.evaluate(word);
         match words.as_slice() {
             [one] => {
