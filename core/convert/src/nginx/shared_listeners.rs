@@ -40,8 +40,8 @@ impl Converter<'_> {
             let wildcard = format!("*.{above}");
             // A client could ask for a closed host over a connection to another host of the listener.
             let is_open = !closed.iter().any(|name| name.ends_with(&wildcard[1..]));
-            let is_taken =
-                groups.iter().any(|((other, theirs), hosts)| other == above && theirs != secret && (hosts.contains(&wildcard) || hosts.len() > 1));
+            let same_name = groups.range((above.clone(), Default::default())..).take_while(|((other, _), _)| other == above);
+            let is_taken = same_name.filter(|((_, other), _)| other != secret).any(|(_, theirs)| theirs.contains(&wildcard) || theirs.len() > 1);
             if hosts.len() > 1 && is_open && !is_taken {
                 out.extend(hosts.iter().map(|host| (host.clone(), wildcard.clone())));
             }
