@@ -2,6 +2,7 @@
 
 mod effect;
 mod naming;
+mod placeholders;
 mod rejected;
 
 use super::check;
@@ -484,24 +485,6 @@ fn shell_variable_is_a_placeholder() {
     }
 }
 
-#[test]
-fn variable_of_container_is_no_placeholder() {
-    let pod = "---
-apiVersion: v1
-kind: Pod
-metadata: {name: shop}
-spec:
-  hostname: $(LEFT)
-  containers:
-  - name: $(LEFT)
-    args: [--namespace=$(POD_NAMESPACE)]
-    command: [run, $(POD_NAME)]
-    env: [{name: A, value: $(B)}]
-";
-    let mut compilation = compile(&Inputs::one("pod.yaml", format!("{GATEWAY}{}{pod}", mapping("''"))), &Options::default(), crate::testing::ALL);
-    check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
-    assert_eq!(compilation.all_diagnostics().filter(|finding| finding.code.name == "placeholder").count(), 2);
-}
 #[test]
 fn typographic_quotes_are_reported() {
     assert_eq!(of_text("\u{201c}shop\u{201d}"), [("suspicious-text", Some("\"shop\"".into()))]);

@@ -1,4 +1,4 @@
-//! Reports `proxy-ssl-verify` without a name: nginx then verifies certificates of services for the name of its own upstream.
+//! Reports `proxy-ssl-verify` without a name: nginx then verifies certificates of services for the name `upstream_balancer`.
 //!
 //! nginx `src/http/ngx_http_upstream.c` (`ngx_http_upstream_ssl_name`).
 
