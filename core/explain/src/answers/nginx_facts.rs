@@ -77,9 +77,11 @@ pub(super) fn facts_of(
             }
         }
     }
-    if matches!(settings.backend_protocol.value.to_ascii_uppercase().as_str(), "HTTPS" | "GRPCS") {
+    let protocol = settings.backend_protocol.value.to_ascii_uppercase();
+    if matches!(protocol.as_str(), "HTTPS" | "GRPCS") {
         let ssl = &settings.proxy_ssl;
-        let is_verified = ssl.verify.value == "on";
+        // nginx has other directives for gRPC, which ingress-nginx does not write.
+        let is_verified = ssl.verify.value == "on" && protocol == "HTTPS";
         let name = if ssl.server_name.value == "on" { ssl.name.value.as_str() } else { "" };
         let words = match (is_verified, name) {
             (false, _) => "certificate not verified".to_owned(),
