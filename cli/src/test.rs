@@ -269,7 +269,9 @@ fn words(of: &Mismatch) -> String {
     match (&of.actual, &of.meant) {
         (Some(actual), _) => format!("{}: expected {}, got {actual}", of.field, of.expected),
         (None, Some(meant)) => format!("{}: the answer has no such field; did you mean `{meant}`?", of.field),
-        (None, None) => format!("{}: expected {}, but the answer has no such field", of.field, of.expected),
+        (None, None) => {
+            format!("{}: expected {}, but the answer has no such field; `chancery route URL --format json` shows all", of.field, of.expected)
+        }
     }
 }
 

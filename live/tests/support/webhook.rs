@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 const MAPPINGS: &str = "/apis/getambassador.io/v3alpha1/namespaces/default/mappings";
-/// The number of applies.
+/// The number of applies, unless `CHANCERY_APPLIES` has another.
 const APPLIES: usize = 150;
 /// The applies that run at the same time.
 const AT_ONCE: usize = 3;
@@ -122,22 +122,23 @@ async fn warns(client: &Client, name: &str) {
 }
 
 pub async fn applies_get_warnings_and_none_is_lost(cluster: &Cluster) {
+    let count = std::env::var("CHANCERY_APPLIES").ok().and_then(|count| count.parse().ok()).unwrap_or(APPLIES);
     let (client, port) = (cluster.admin().await, free());
     let server = start(cluster, port);
     let configuration = configuration(cluster, port);
     cluster.apply_value(&configuration).await;
     warns(&client, "applied-0").await;
-    let third = APPLIES / 3;
+    let third = count / 3;
     let warned = apply_all(&client, 0..third).await;
     assert_eq!(warned, third, "a server that runs reviews every apply");
     server.shutdown_background();
     assert_eq!(apply_all(&client, third..2 * third).await, 0, "the server is gone");
     let server = start(cluster, port);
     warns(&client, "applied-0").await;
-    assert_eq!(apply_all(&client, 2 * third..APPLIES).await, APPLIES - 2 * third, "a server that runs again reviews every apply");
+    assert_eq!(apply_all(&client, 2 * third..count).await, count - 2 * third, "a server that runs again reviews every apply");
     let stored = cluster.list(&object("Mapping", "applied-0", json!({}))).await;
     let stored = stored.iter().filter(|mapping| mapping["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("applied-"))).count();
-    assert_eq!(stored, APPLIES, "no apply is lost");
+    assert_eq!(stored, count, "no apply is lost");
     server.shutdown_background();
     cluster.delete(&configuration).await;
     let all = http::Request::delete(format!("{MAPPINGS}?labelSelector=test%3Dwebhook")).body(Body::empty()).expect("a request");

@@ -56,6 +56,20 @@ pub struct Mismatch {
     pub meant: Option<String>,
 }
 
+/// Words that people write for a field, each with the field.
+const USUAL_WORDS: [(&str, &str); 10] = [
+    ("auth", "authentication"),
+    ("backend", "services"),
+    ("backends", "services"),
+    ("cluster", "clusters"),
+    ("code", "status"),
+    ("redirect", "location"),
+    ("redirect_to", "location"),
+    ("response", "status"),
+    ("status_code", "status"),
+    ("upstream_path", "upstream: {path}"),
+];
+
 /// Fields that a report leaves out when they are empty.
 const LEFT_OUT_WHERE_EMPTY: [&str; 11] =
     ["around", "at", "dialect", "findings", "grpc_status", "hosts", "more", "shares", "then", "verdict", "wanting"];
@@ -289,7 +303,9 @@ fn compare(out: &mut Vec<Mismatch>, field: &str, expected: &Node, actual: Option
                     None if is_open => out.push(Mismatch { field, expected: to_json(&entry.value, false), actual: Some("null".into()), meant: None }),
                     // A misspelt field is missing from every report: `null` would always pass.
                     None if !LEFT_OUT_WHERE_EMPTY.contains(&name) => {
-                        let meant = nearest(name, actual.keys().map(String::as_str).chain(LEFT_OUT_WHERE_EMPTY)).map(String::from);
+                        let known = nearest(name, actual.keys().map(String::as_str).chain(LEFT_OUT_WHERE_EMPTY));
+                        let usual = || USUAL_WORDS.iter().find(|(word, _)| *word == name).map(|(_, field)| *field);
+                        let meant = known.or_else(usual).map(String::from);
                         out.push(Mismatch { field, expected: to_json(&entry.value, false), actual: None, meant });
                     }
                     actual => compare(out, &field, &entry.value, actual),
