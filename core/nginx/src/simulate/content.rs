@@ -221,7 +221,7 @@ impl<'d> Exchange<'_> {
     /// Returns the reason for nginx to reject the certificate of the service, if it verifies certificates.
     ///
     /// nginx `src/http/ngx_http_upstream.c` (`ngx_http_upstream_ssl_handshake`).
-    fn certificate_fault(&self, scope: &Scope<'d>, pass: &Directive) -> Option<String> {
+    fn certificate_fault(&mut self, scope: &Scope<'d>, pass: &Directive) -> Option<String> {
         if pass.name != "proxy_pass" || !scope.is_on("proxy_ssl_verify") || !self.evaluate(pass.arg(0)).starts_with("https") {
             return None;
         }
@@ -229,7 +229,8 @@ impl<'d> Exchange<'_> {
             let name = self.service_name(scope, pass);
             return Some(format!("nginx verifies the service's certificate for the name `{name}`; set `proxy-ssl-name`"));
         }
-        self.world.has_foreign_certificates.then(|| "no CA of `proxy-ssl-secret` signed the service's certificate".into())
+        self.note("the answer assumes that a CA of `proxy-ssl-secret` signed the service's certificate");
+        None
     }
 
     /// Remembers open TLS connections. A later request reuses such a connection, even if it would not use TLS itself.

@@ -400,3 +400,11 @@ impl Exchange<'_> {
         self.variables.insert(name.trim_start_matches('$').to_owned(), value);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn unknown_variables_are_sorted() {
+        assert!(super::UNKNOWN.is_sorted());
+    }
+}

@@ -94,8 +94,6 @@ pub const DEFAULT_CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
 pub struct World {
     /// Address ranges with the status that their services return, or `None` if they refuse connections.
     pub services: Vec<(IpAddr, u32, Option<u16>)>,
-    /// Whether the CAs in the input signed no certificate of a service. By default, services have valid certificates.
-    pub has_foreign_certificates: bool,
 }
 
 impl World {
@@ -289,8 +287,7 @@ impl Request {
 pub fn read(root: &Node) -> Result<(Vec<Request>, World), String> {
     let list = root.as_array().or_else(|| root.get("requests").and_then(Node::as_array)).ok_or("there is no list of requests")?;
     let requests: Result<Vec<Request>, String> = list.iter().map(Request::read).collect();
-    // Services in recordings sign their certificates themselves.
-    let mut world = World { has_foreign_certificates: true, ..World::default() };
+    let mut world = World::default();
     for service in root.get("services").and_then(Node::as_array).into_iter().flatten() {
         let address = string(service, "address").unwrap_or_default();
         let (network, length) = range(&address).ok_or_else(|| alloc::format!("`address` is not an address or a range: {address}"))?;
