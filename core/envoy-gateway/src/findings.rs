@@ -69,7 +69,7 @@ fn without_http2(t: &Translator<'_>, gateway: &GatewayContext<'_>, sink: &mut Fi
         first.name
     );
     let mut found = finding(&codes::HTTP2_DISABLED, message, object(first), first.at)
-        .help("write one listener with a wildcard host for them, or set `tls.alpnProtocols` in a ClientTrafficPolicy");
+        .help("write one listener for hosts of the same certificate, or set `tls.alpnProtocols` in a ClientTrafficPolicy");
     for other in rest.into_iter().take(MOST_FIELDS) {
         found = found.related(Place::origin(Some(other.at.origin())), "also without HTTP/2");
     }
