@@ -14,6 +14,11 @@
 #[cfg(test)]
 extern crate alloc;
 
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
 pub mod dialect;
 
 pub use chancery_base::{Ir, blocks, compilation, diagnostic, executor, ir, re2, read, redact, resource, schema, substitution};
