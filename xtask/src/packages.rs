@@ -1,10 +1,10 @@
 //! Runs `cargo xtask test packages`: builds the packages of this platform, installs each into an empty environment, and runs `check` on the demo
-//! repository. Prints the time from the empty environment to the first answer.
+//! repository. Prints the time from the empty environment to the first answer. Also builds each crate from its own package.
 //!
 //! `CHANCERY_PROGRAM` may name a built program; otherwise the program is built like a release. Does not build packages; see `release`.
 
 use crate::release::{PLATFORMS, VERSION, folder, host};
-use crate::shell::{output, program, root, run as call, show, target, timed};
+use crate::shell::{cargo, output, program, root, run as call, show, target, timed};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,10 +36,18 @@ pub fn test() -> Result<(), String> {
     let (result, time) = timed(|| debian(&out, &here.join("deb")));
     result?;
     times.push((".deb", time));
+    let (result, time) = timed(crates);
+    result?;
+    println!("crates   {:>6}", show(time));
     call(program("sha256sum").args(["--check", "--quiet", "SHA256SUMS"]).current_dir(&out))?;
     println!("\n=== from an empty environment to the first answer");
     times.iter().for_each(|(name, time)| println!("{name:<8} {:>6}", show(*time)));
     Ok(())
+}
+
+/// Builds each published crate from its package, as somebody would who gets it from the registry.
+fn crates() -> Result<(), String> {
+    call(cargo().args(["publish", "--workspace", "--dry-run", "--quiet"]))
 }
 
 /// Checks that an installed program answers.

@@ -25,7 +25,7 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
     if let Some(only) = differences.only() {
         only.requests.iter().filter(|_| !differences.is_empty()).for_each(|requests| out.push_str(&of_requests(requests)));
         changes(&mut out, "Resources", &differences.resources);
-        changes(&mut out, only.make.title(), &only.envoy);
+        folded(&mut out, only.make.title(), &only.envoy);
     } else {
         differences.gateways.iter().filter(|of| !of.is_empty()).for_each(|of| gateway(&mut out, of));
         changes(&mut out, "Resources", &differences.resources);
@@ -51,7 +51,7 @@ fn lost(out: &mut String, differences: &Differences) {
     }
     out.push_str("### :warning: Requests that lose protection\n\n");
     for (change, lost) in lost.iter().take(MOST) {
-        let _ = writeln!(out, "- **{}** no longer {}{}", cell(&change.requests), lost.join(", and no longer "), at_span(span_of(change)));
+        let _ = writeln!(out, "- `{}` no longer {}{}", cell(&change.requests), lost.join(", and no longer "), at_span(span_of(change)));
     }
     if lost.len() > MOST {
         let _ = writeln!(out, "- ... and {} more.", lost.len() - MOST);
@@ -67,7 +67,7 @@ fn gateway(out: &mut String, of: &GatewayDifference) {
         GatewayState::Compared => {
             let _ = writeln!(out, "## Gateway {name}\n");
             of.requests.iter().for_each(|requests| out.push_str(&of_requests(requests)));
-            changes(out, of.make.title(), &of.envoy);
+            folded(out, of.make.title(), &of.envoy);
         }
     }
 }
@@ -76,10 +76,25 @@ fn changes(out: &mut String, title: &str, changes: &[Change]) {
     if changes.is_empty() {
         return;
     }
-    let _ = writeln!(out, "### {title}: {}\n\n| | what | before | after |\n|---|---|---|---|", summary(changes));
+    let _ = writeln!(out, "### {title}: {}\n", summary(changes));
+    table(out, changes);
+}
+
+/// Details that a reviewer opens if needed.
+fn folded(out: &mut String, title: &str, changes: &[Change]) {
+    if changes.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "<details><summary>{title}: {}</summary>\n", summary(changes));
+    table(out, changes);
+    out.push_str("</details>\n\n");
+}
+
+fn table(out: &mut String, changes: &[Change]) {
+    out.push_str("| | what | before | after |\n|---|---|---|---|\n");
     for change in changes.iter().take(MOST) {
         let was = was(change).map(|was| format!(" ({})", cell(&was))).unwrap_or_default();
-        let _ = writeln!(out, "| {} | {} **{}**{was}{} | | |", change.change.name(), change.kind, cell(&change.name), at(change));
+        let _ = writeln!(out, "| {} | {} `{}`{was}{} | | |", change.change.name(), change.kind, cell(&change.name), at(change));
         for field in &change.fields {
             let _ = writeln!(out, "| | `{}` | {} | {} |", cell(&field.path), value(field.before.as_ref()), value(field.after.as_ref()));
         }
@@ -116,7 +131,7 @@ pub fn of_requests(requests: &Requests) -> String {
     } else {
         let _ = writeln!(out, "### Requests that change: {}\n\n| requests | what | before | after |\n|---|---|---|---|", kinds(requests));
         for change in requests.changes.iter().take(MOST) {
-            let mut named = Some(format!("**{}**{}", cell(&change.requests), at_span(span_of(change))));
+            let mut named = Some(format!("`{}`{}", cell(&change.requests), at_span(span_of(change))));
             for difference in &change.differences {
                 let (before, after) = (value(difference.before.as_ref()), value(difference.after.as_ref()));
                 let _ = writeln!(out, "| {} | {} | {before} | {after} |", named.take().unwrap_or_default(), cell(&difference.what));

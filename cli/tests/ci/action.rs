@@ -75,7 +75,7 @@ fn action_comment_names_lost_protection_first() {
     let comment = runner.read("chancery-comment.md");
     let at = |words: &str| comment.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{comment}"));
     assert!(comment.starts_with("<!-- chancery"), "{comment}");
-    let order = [at("no longer require external authorization"), at("### Requests that change"), at("### Resources")];
+    let order = [at("no longer need permission from the authorization service"), at("### Requests that change"), at("### Resources")];
     assert!(order.is_sorted(), "{comment}");
     assert!(runner.read("output").contains("changed=true") && runner.read("summary").contains("What this pull request changes"));
 }

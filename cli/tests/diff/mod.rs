@@ -76,7 +76,7 @@ fn diff_reports_a_renamed_host_once() {
     let (told, _) = envoy("old-mapping.yaml", "new-mapping.yaml");
     assert!(told.starts_with("What Envoy gets  1 renamed\n  > virtual host store.org  was shop.org; its "), "{told}");
     let told = |format: &str| folder.run(&["diff", "--format", format, "old.yaml", "new.yaml"]).out;
-    assert!(told("markdown").contains("| renamed | virtual host **store.org** (was shop.org; its 3 routes are the same) at new.yaml:5 | | |"));
+    assert!(told("markdown").contains("| renamed | virtual host `store.org` (was shop.org; its 3 routes are the same) at new.yaml:5 | | |"));
     let line = "::notice file=new.yaml,line=5,endLine=5::virtual host store.org renamed (was shop.org; its 3 routes are the same)";
     assert!(told("github").lines().any(|told| told == line));
     assert!(told("sarif").contains("virtual host store.org renamed (was shop.org; its 3 routes are the same)"));

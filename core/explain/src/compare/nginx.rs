@@ -83,8 +83,8 @@ pub fn compare_nginxes(before: &NginxSide<'_>, after: &NginxSide<'_>) -> Vec<Cha
                     .into_iter()
                     .map(|found| {
                         let mut field = found.change();
-                        field.before_from = from(before, pointer, &found.pointer, found.before.is_some());
-                        field.after_from = from(after, now, &found.pointer, found.after.is_some());
+                        field.before_from = from(before, pointer, &found.pointers[0], found.before.is_some());
+                        field.after_from = from(after, now, &found.pointers[1], found.after.is_some());
                         field
                     })
                     .collect();

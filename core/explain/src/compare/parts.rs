@@ -147,11 +147,12 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
     if let (Some(old), Some(new), true) = (old, new, part.is_some_and(|part| part.kind != "secret")) {
         let (a, b) = (tree(old.message, INNER), tree(new.message, INNER));
         fields.extend(differences(&a, &b).iter().map(|found| {
-            let from = |part: &Part<'_>, side: &Side<'_>| {
+            let from = |part: &Part<'_>, side: &Side<'_>, pointer: &str| {
                 let source = side.source.as_ref()?;
-                source.origins(&format!("{}{}", part.pointer, found.pointer)).into_iter().next()
+                source.origins(&format!("{}{pointer}", part.pointer)).into_iter().next()
             };
-            FieldChange { before_from: from(old, before), after_from: from(new, after), ..found.change() }
+            let [inner_old, inner_new] = &found.pointers;
+            FieldChange { before_from: from(old, before, inner_old), after_from: from(new, after, inner_new), ..found.change() }
         }));
     }
     Change {

@@ -3,22 +3,13 @@
 //! Reads the differences of a report. Does not compare; see `requests`.
 
 use super::RequestChange;
+use super::requests::CHECKS;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The filters that protect, with the words for their protection.
-const PROTECTION: [(&str, &str); 9] = [
-    ("ext_authz", "external authorization"),
-    ("jwt_authn", "a valid token (JWT)"),
-    ("rbac", "access rules"),
-    ("oauth2", "a login (OAuth2)"),
-    ("basic_auth", "a password"),
-    ("api_key_auth", "an API key"),
-    ("csrf", "protection against CSRF"),
-    ("local_ratelimit", "a local rate limit"),
-    ("ratelimit", "a rate limit"),
-];
+/// The filters that protect but check no client, with the words for their protection.
+const LIMITS: [(&str, &str); 3] = [("csrf", "protection against CSRF"), ("local_ratelimit", "a local rate limit"), ("ratelimit", "a rate limit")];
 
 /// Returns the protection that requests lose, each as the end of a sentence that begins with "no longer".
 #[must_use]
@@ -26,14 +17,23 @@ pub fn lost_protection(change: &RequestChange) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for of in &change.differences {
         let (before, after) = (of.before.as_deref(), of.after.as_deref());
-        let is_named = |name: &str| of.what.contains(name) || [before, after].iter().flatten().any(|value| value.contains(name));
-        let is_disabled = |value: Option<&str>| value.is_some_and(|value| value.contains("\"disabled\":true"));
-        let is_lost = !is_disabled(before) && (is_disabled(after) || before.is_some() && after.is_none());
-        if is_lost && let Some((_, words)) = PROTECTION.iter().find(|(name, _)| is_named(name)) {
-            out.push(format!("require {words}"));
-        }
-        if of.what == "outcome" {
-            out.extend(by_outcome(before.unwrap_or_default(), after.unwrap_or_default()));
+        match of.what.as_str() {
+            "protection" => {
+                let needs = |side: Option<&str>, need: &str| side.is_some_and(|side| side.contains(need));
+                let lost = CHECKS.iter().filter(|(_, need)| needs(before, need) && !needs(after, need));
+                out.extend(lost.map(|(_, need)| format!("need {need}")));
+            }
+            "outcome" => out.extend(by_outcome(before.unwrap_or_default(), after.unwrap_or_default())),
+            what => {
+                let is_named = |name: &str| what.contains(name) || [before, after].iter().flatten().any(|value| value.contains(name));
+                let is_disabled = |value: Option<&str>| value.is_some_and(|value| value.contains("\"disabled\":true"));
+                let is_lost = !is_disabled(before) && (is_disabled(after) || before.is_some() && after.is_none());
+                let limit = LIMITS.iter().find(|(name, _)| is_named(name)).map(|(_, words)| format!("have {words}"));
+                // For a list of filters, another difference states which checks are lost.
+                let is_list = what.contains(".http_filters");
+                let check = || CHECKS.iter().filter(|_| !is_list).find(|(name, _)| is_named(name)).map(|(_, need)| format!("need {need}"));
+                out.extend(limit.or_else(check).filter(|_| is_lost));
+            }
         }
     }
     out.sort();
@@ -65,13 +65,12 @@ mod tests {
     }
 
     #[test]
-    fn removed_filter_loses_protection() {
-        let filter = Some("{\"name\":\"envoy.filters.http.ext_authz\"}");
-        assert_eq!(lost("http_connection_manager.http_filters[1]", filter, None), ["require external authorization"]);
-        assert!(lost("http_connection_manager.http_filters[1]", None, filter).is_empty());
+    fn disabled_filter_loses_protection() {
         let disabled = Some("{\"disabled\":true}");
-        assert_eq!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", None, disabled), ["require a valid token (JWT)"]);
+        assert_eq!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", None, disabled), ["need a valid token"]);
         assert!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", disabled, None).is_empty());
+        assert_eq!(lost("protection", Some("a valid token and a login"), Some("a login")), ["need a valid token"]);
+        assert!(lost("protection", Some("nothing is checked"), Some("a login")).is_empty());
     }
 
     #[test]

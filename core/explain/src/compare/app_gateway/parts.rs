@@ -55,12 +55,13 @@ pub fn compare_app_gateways(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
                     let now = format!("/properties/{list}/{now}");
                     let fields: Vec<_> = differences_of_input(list, node, other)
                         .map(|found| {
-                            let from = |side: &AppGatewaySide<'_>, part: &str, has: bool| -> Option<OriginView> {
-                                has.then(|| side.origins(&format!("{part}{}", found.pointer)).into_iter().next()).flatten()
+                            let [inner_old, inner_new] = &found.pointers;
+                            let from = |side: &AppGatewaySide<'_>, place: [&str; 2], has: bool| -> Option<OriginView> {
+                                has.then(|| side.origins(&place.concat()).into_iter().next()).flatten()
                             };
                             let mut field = found.change();
                             (field.before_from, field.after_from) =
-                                (from(before, &pointer, found.before.is_some()), from(after, &now, found.after.is_some()));
+                                (from(before, [&pointer, inner_old], found.before.is_some()), from(after, [&now, inner_new], found.after.is_some()));
                             field.path = field.path.strip_prefix("properties.").map(ToString::to_string).unwrap_or(field.path);
                             field
                         })
@@ -101,7 +102,8 @@ fn differences_of_input<'a>(list: &'a str, before: &'a Node, after: &'a Node) ->
 }
 
 fn is_of_azure(list: &str, found: &FoundDifference<'_>) -> bool {
-    let name = found.pointer.rsplit('/').next().unwrap_or_default();
+    let [pointer, _] = &found.pointers;
+    let name = pointer.rsplit('/').next().unwrap_or_default();
     let only = match (found.before, found.after) {
         (Some(before), Some(after)) => {
             // Azure keeps the first spelling of an id and compares ids case-insensitively.
@@ -112,7 +114,7 @@ fn is_of_azure(list: &str, found: &FoundDifference<'_>) -> bool {
         (None, None) => return true,
     };
     let is_referrers =
-        found.pointer.strip_prefix("/properties/").is_some_and(|field| REFERRERS.contains(&field)) && !(list == "urlPathMaps" && name == "pathRules");
+        pointer.strip_prefix("/properties/").is_some_and(|field| REFERRERS.contains(&field)) && !(list == "urlPathMaps" && name == "pathRules");
     OF_AZURE.contains(&name) || is_referrers || list == "sslCertificates" && OF_CERTIFICATE.contains(&name) || is_off(only)
 }
 

@@ -6,10 +6,11 @@
 //! Does not compare settings that apply to more than one route; see `frames`.
 
 use super::difference::{End, FieldDifference, Scene, end, pointer};
+use super::protection::ChangedChecks;
 use super::report::describe_result;
 use super::residue::residue;
 use super::work::Work;
-use super::{frames, protection, reach};
+use super::{frames, reach};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -23,7 +24,9 @@ use pb::route::{Route, route::Action};
 pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulations: &[Simulation; 2]) -> Vec<FieldDifference> {
     let [old, new] = simulations;
     let ends = [end(old), end(new)];
-    let mut out: Vec<FieldDifference> = protection::lost(simulations).into_iter().collect();
+    let written = [scene.route(0, old), scene.route(1, new)];
+    let checks = ChangedChecks::of(simulations);
+    let mut out: Vec<FieldDifference> = checks.iter().map(|checks| checks.difference(written.each_ref().map(Option::as_ref))).collect();
     if ends[0] != ends[1] || ends[0] == End::Answered && old.status != new.status {
         let (before, after) = (work.reached_in_words(0, old), work.reached_in_words(1, new));
         let of = |simulation: &Simulation| format!("{} {}", simulation.outcome.name(), simulation.status.unwrap_or_default());
@@ -43,7 +46,6 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     if matches!(ends[0], End::NoListener | End::NoChain | End::Reset) {
         return out;
     }
-    let written = [scene.route(0, old), scene.route(1, new)];
     let routes = written.clone().map(|route| route.map(|(route, pointer)| (frames::with_headers_of_only_share(route), pointer)));
     let routes = routes.each_ref().map(|route| route.as_ref().map(|(route, pointer)| (&**route, pointer.clone())));
     let at = |side: usize, field: &str| match routes.get(side) {
@@ -99,7 +101,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     if work.options.routes_only {
         policies(simulations, &mut say);
     } else {
-        compare_remaining_fields(work, simulations, &routes, &mut out);
+        compare_remaining_fields(work, simulations, &routes, checks.as_ref(), &mut out);
     }
     out
 }
@@ -182,12 +184,18 @@ fn compare_remaining_fields(
     work: &mut Work<'_, '_>,
     simulations: &[Simulation; 2],
     routes: &[Option<(&Route, String)>; 2],
+    checks: Option<&ChangedChecks>,
     out: &mut Vec<FieldDifference>,
 ) {
     if let [Some((before, old)), Some((after, new))] = routes {
         let same = |a: &str, b: &str| work.same_cluster(a, b);
-        for of in residue(&frames::route(before), &frames::route(after), &[], &same) {
-            let pointers = [Some(format!("{old}{}", of.pointer)), Some(format!("{new}{}", of.pointer))];
+        let [before, after] = [before, after].map(|route| {
+            let mut bare = frames::route(route);
+            checks.iter().for_each(|checks| checks.strip(&mut bare));
+            bare
+        });
+        for of in residue(&before, &after, &[], &same) {
+            let pointers = [Some(format!("{old}{}", of.pointers[0])), Some(format!("{new}{}", of.pointers[1]))];
             out.push(FieldDifference { what: of.path, before: of.before, after: of.after, alike: None, pointers });
         }
     }

@@ -4,6 +4,7 @@
 use super::super::fields::{OmittedFields, tree};
 use super::both::Both;
 use super::difference::FieldDifference;
+use super::protection;
 use super::reach::clusters_of;
 use super::report::RequestPlace;
 use super::residue::residue;
@@ -64,7 +65,7 @@ pub(super) fn compare_settings(work: &mut Work<'_, '_>, frame: Frame<'_>, place:
             before: of.before,
             after: of.after,
             alike: None,
-            pointers: [Some(format!("{}{}", pointers[0], of.pointer)), Some(format!("{}{}", pointers[1], of.pointer))],
+            pointers: [Some(format!("{}{}", pointers[0], of.pointers[0])), Some(format!("{}{}", pointers[1], of.pointers[1]))],
         })
         .collect();
     // Clusters that filters and mirrors of both sides use under one name, but with different content.
@@ -88,6 +89,10 @@ pub(super) fn compare_settings(work: &mut Work<'_, '_>, frame: Frame<'_>, place:
             alike: None,
             pointers: pointers.clone().map(Some),
         });
+    }
+    if met.iter().any(|of| of.what.starts_with("http_connection_manager.http_filters")) {
+        let trees = [before, after].map(|message| tree(message, without));
+        met.extend(protection::by_managers(trees.each_ref(), &pointers));
     }
     if !met.is_empty() {
         let simulations = work.simulate(both);

@@ -34,6 +34,7 @@ mod work;
 pub(in crate::compare) use difference::gravity;
 pub use listeners::ListenerPairing;
 pub(in crate::compare) use place::without;
+pub(in crate::compare) use protection::CHECKS;
 pub use report::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness};
 pub(in crate::compare) use report::{merge, words};
 pub use single::{ChangedRequest, RequestComparer};

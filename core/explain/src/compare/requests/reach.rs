@@ -98,7 +98,7 @@ pub(super) fn settings(gateways: [&Gateway<'_>; 2], names: [&str; 2]) -> Vec<(Re
             continue;
         }
         for mut of in residue(&bare(&before.message), &bare(&after.message), &[], &|_, _| false) {
-            let pointers = [before, after].map(|placed| format!("{}{}", placed.pointer, of.pointer));
+            let pointers = [format!("{}{}", before.pointer, of.pointers[0]), format!("{}{}", after.pointer, of.pointers[1])];
             of.path = if at == 0 { format!("cluster.{}", of.path) } else { format!("cluster.clusters[{}].{}", at - 1, of.path) };
             out.push((of, pointers));
         }

@@ -11,8 +11,8 @@ use chancery_text::Node;
 pub(super) struct Residue {
     /// Its path, as `retry_policy.num_retries`.
     pub(super) path: String,
-    /// JSON pointer from the message.
-    pub(super) pointer: String,
+    /// Its JSON pointer from the message of each side.
+    pub(super) pointers: [String; 2],
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
 }
@@ -36,7 +36,9 @@ pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, without: 
     }
     let (a, b) = (tree(before, without), tree(after, without));
     let text = |node: Option<&Node>| node.and_then(|node| node.as_str().map(ToString::to_string));
-    let found = differences(&a, &b).into_iter().filter(|found| !is_ignored(&found.pointer));
+    let found = differences(&a, &b).into_iter().filter(|found| !is_ignored(&found.pointers[0]));
     let found = found.filter(|found| !matches!((text(found.before), text(found.after)), (Some(a), Some(b)) if same(&a, &b)));
-    found.map(|found| Residue { before: found.before.map(shown), after: found.after.map(shown), path: found.path, pointer: found.pointer }).collect()
+    found
+        .map(|found| Residue { before: found.before.map(shown), after: found.after.map(shown), path: found.path, pointers: found.pointers })
+        .collect()
 }
