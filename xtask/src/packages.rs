@@ -45,7 +45,7 @@ pub fn test() -> Result<(), String> {
     Ok(())
 }
 
-/// Builds each published crate from its package, as somebody would who gets it from the registry.
+/// Builds each published crate from its package, as a user of the registry would.
 fn crates() -> Result<(), String> {
     call(cargo().args(["publish", "--workspace", "--dry-run", "--quiet"]))
 }
