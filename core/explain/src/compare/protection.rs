@@ -7,6 +7,7 @@ use super::requests::CHECKS;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_text::series;
 
 /// The filters that protect but check no client, with the words for their protection.
 const LIMITS: [(&str, &str); 3] = [("csrf", "protection against CSRF"), ("local_ratelimit", "a local rate limit"), ("ratelimit", "a rate limit")];
@@ -22,6 +23,15 @@ pub fn lost_protection(change: &RequestChange) -> Vec<String> {
                 let needs = |side: Option<&str>, need: &str| side.is_some_and(|side| side.contains(need));
                 let lost = CHECKS.iter().filter(|(_, need)| needs(before, need) && !needs(after, need));
                 out.extend(lost.map(|(_, need)| format!("need {need}")));
+            }
+            "removed request headers" => {
+                let names =
+                    |side: Option<&str>| side.unwrap_or_default().split(", ").filter(|name| *name != "none").map(String::from).collect::<Vec<_>>();
+                let (removed, still) = (names(before), names(after));
+                let kept: Vec<&str> = removed.iter().filter(|name| !still.contains(name)).map(String::as_str).collect();
+                if !kept.is_empty() {
+                    out.push(format!("have the client's headers {} removed", series(&kept)));
+                }
             }
             "outcome" => out.extend(by_outcome(before.unwrap_or_default(), after.unwrap_or_default())),
             what => {
@@ -71,6 +81,8 @@ mod tests {
         assert!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", disabled, None).is_empty());
         assert_eq!(lost("protection", Some("a valid token and a login"), Some("a login")), ["need a valid token"]);
         assert!(lost("protection", Some("nothing is checked"), Some("a login")).is_empty());
+        assert_eq!(lost("removed request headers", Some("x-role, x-user"), Some("x-role")), ["have the client's headers x-user removed"]);
+        assert!(lost("removed request headers", Some("none"), Some("x-role")).is_empty());
     }
 
     #[test]

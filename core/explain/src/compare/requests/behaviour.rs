@@ -91,11 +91,12 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
             }
         }
         let lists = [
-            ("request headers removed", "/request_headers_to_remove", [&before.request_headers_to_remove, &after.request_headers_to_remove]),
-            ("response headers removed", "/response_headers_to_remove", [&before.response_headers_to_remove, &after.response_headers_to_remove]),
+            ("removed request headers", "/request_headers_to_remove", [&before.request_headers_to_remove, &after.request_headers_to_remove]),
+            ("removed response headers", "/response_headers_to_remove", [&before.response_headers_to_remove, &after.response_headers_to_remove]),
         ];
         for (what, field, [old, new]) in lists {
-            say(what, [field; 2], names(old), names(new), None);
+            let [old, new] = [old, new].map(|all| names(all).unwrap_or_else(|| "none".to_owned()));
+            say(what, [field; 2], Some(old), Some(new), None);
         }
     }
     if work.options.routes_only {

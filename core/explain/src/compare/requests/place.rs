@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::emit::pb::route::RouteMatch;
-use chancery_envoy::simulate::Simulation;
+use chancery_envoy::simulate::{Credential, Simulation};
 
 /// Returns the requests that a witness represents: the requests of the narrower of its two routes.
 pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
@@ -30,10 +30,10 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     if !is_of_both && !takes_all_paths(scene) {
         conditions.push("if a route matches".to_owned());
     }
-    if both.credential.is_some() {
-        conditions.push("with a valid token or password".to_owned());
-    } else if simulations.iter().any(|simulation| simulation.lacks.is_some()) {
-        conditions.push("without a token or password".to_owned());
+    if let Some(credential) = &both.credential {
+        conditions.push(format!("with a valid {}", credential_kind(credential)));
+    } else if let Some(credential) = simulations.iter().find_map(|simulation| simulation.lacks.as_ref()) {
+        conditions.push(format!("without a valid {}", credential_kind(credential)));
     }
     conditions.extend(narrower.map(|narrower| others(scene, simulations, narrower)).unwrap_or_default());
     RequestPlace {
@@ -45,6 +45,14 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
         port_after: both.ports[1],
         before,
         after,
+    }
+}
+
+fn credential_kind(credential: &Credential) -> &'static str {
+    match credential.value.split_once(' ') {
+        Some(("Bearer", _)) => "token",
+        Some(("Basic", _)) => "password",
+        _ => "key or token",
     }
 }
 

@@ -226,8 +226,8 @@ impl Group {
                 let (few, more) = others.split_at(others.len().min(MOST_REACHED));
                 match (few.is_empty(), more.len()) {
                     (true, _) => {}
-                    (_, 0) => words.push_str(&format!("; others go to {}", few.join(", "))),
-                    (_, more) => words.push_str(&format!("; others go to {} and {more} more", few.join(", "))),
+                    (_, 0) => words.push_str(&format!("; others of these requests go to {}", few.join(", "))),
+                    (_, more) => words.push_str(&format!("; others of these requests go to {} and {more} more", few.join(", "))),
                 }
             }
         }
@@ -253,8 +253,11 @@ pub(in crate::compare) fn merge(places: &mut Vec<RequestPlace>) {
     }
     let has = |of: &RequestPlace, path: &str, all: &[RequestPlace]| {
         let is_it = |other: &RequestPlace| {
-            let is_plain = other.conditions.iter().all(|words| words.starts_with(OTHER_THAN));
-            other.path.as_deref() == Some(path) && is_plain && other.hosts == of.hosts && (other.scheme.is_none() || other.scheme == of.scheme)
+            let real = |of: &RequestPlace| of.conditions.iter().filter(|words| !words.starts_with(OTHER_THAN)).cloned().collect::<BTreeSet<_>>();
+            other.path.as_deref() == Some(path)
+                && real(other).is_subset(&real(of))
+                && other.hosts == of.hosts
+                && (other.scheme.is_none() || other.scheme == of.scheme)
         };
         all.iter().any(is_it)
     };

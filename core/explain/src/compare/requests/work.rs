@@ -8,10 +8,12 @@ use super::difference::{self, FieldDifference, Relevance};
 use super::report::{Answer, Difference, FoundChange, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, describe_result};
 use super::{RequestOptions, Side, reach};
 use crate::OriginView;
+use crate::answers::Services;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::simulate::{Gateway, Outcome, Simulation, is_tls};
+use core::net::SocketAddr;
 use hashbrown::HashMap;
 
 pub(super) struct Work<'w, 'a> {
@@ -25,6 +27,8 @@ pub(super) struct Work<'w, 'a> {
     pub(super) has_tls: bool,
     groups: Groups,
     reached: [HashMap<String, String>; 2],
+    /// The Services of each side, for names in reports.
+    services: [Option<Services>; 2],
 }
 
 impl<'w, 'a> Work<'w, 'a> {
@@ -40,6 +44,7 @@ impl<'w, 'a> Work<'w, 'a> {
             has_tls: sides.iter().flat_map(|side| &side.config.listeners).flat_map(|of| chains(&of.message)).any(is_tls),
             groups: Groups::default(),
             reached: [HashMap::default(), HashMap::default()],
+            services: [None, None],
         }
     }
 
@@ -62,10 +67,21 @@ impl<'w, 'a> Work<'w, 'a> {
             return reached;
         }
         let cluster_label = of.source.as_ref().map(|source| source.gateway.of().dialect().cluster_label);
-        match reach::label(gateway, name, cluster_label) {
-            Some(label) if label != reached && label != name => alloc::format!("{label} at {reached}"),
+        match reach::label(gateway, name, cluster_label).filter(|label| *label != reached && label != name).or_else(|| self.service(side, &reached)) {
+            Some(label) => alloc::format!("{label} at {reached}"),
             _ => reached,
         }
+    }
+
+    /// Returns the Service whose endpoints these are.
+    fn service(&mut self, side: usize, reached: &str) -> Option<String> {
+        let addresses = || reached.split(", ").map(|address| address.trim_end_matches(" (unhealthy)"));
+        if !addresses().all(|address| address.parse::<SocketAddr>().is_ok()) {
+            return None;
+        }
+        let objects = self.sides.get(side)?.source.as_ref()?.gateway.of().objects();
+        let mut services = self.services.get_mut(side)?.get_or_insert_with(|| Services::of(objects)).behind(addresses()).into_iter();
+        services.next().filter(|_| services.next().is_none())
     }
 
     /// Whether two cluster names mean equal clusters.
