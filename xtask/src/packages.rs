@@ -36,6 +36,14 @@ pub fn test() -> Result<(), String> {
     let (result, time) = timed(|| debian(&out, &here.join("deb")));
     result?;
     times.push((".deb", time));
+    match find(&out, "chancery-", ".rpm") {
+        Ok(file) => {
+            let (result, time) = timed(|| rpm(&file, &here.join("rpm")));
+            result?;
+            times.push((".rpm", time));
+        }
+        Err(_) => println!("There is no .rpm: this machine has no rpmbuild."),
+    }
     let (result, time) = timed(crates);
     result?;
     println!("crates   {:>6}", show(time));
@@ -101,6 +109,18 @@ fn npm(out: &Path, empty: &Path) -> Result<(), String> {
     // The other platforms' packages are optional, so that their absence is not an error.
     call(program("npm").args(["install", "--offline", "--silent", "--no-audit", "--no-fund"]).arg(own).arg(launcher).current_dir(empty))?;
     answers(program(empty.join("node_modules/.bin/chancery")), "npm")
+}
+
+/// Installs the package into an empty root. Its dependency, glibc, is that of this machine.
+fn rpm(file: &Path, empty: &Path) -> Result<(), String> {
+    create(empty)?;
+    call(program("rpm").arg("--root").arg(empty).args(["--dbpath", "/rpmdb", "--nodeps", "--install", "--quiet"]).arg(file))?;
+    for file in ["usr/share/man/man1/chancery.1", "usr/share/bash-completion/completions/chancery"] {
+        if !empty.join(file).is_file() && !empty.join(format!("{file}.gz")).is_file() {
+            return Err(format!("the .rpm has no {file}"));
+        }
+    }
+    answers(program(empty.join("usr/bin/chancery")), ".rpm")
 }
 
 /// Unpacks the package into an empty folder; installing it would change this machine.

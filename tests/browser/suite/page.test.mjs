@@ -235,7 +235,7 @@ spec: {ports: [{port: 80}]}
     for (const caption of ["ambassador · cluster", "contour · cluster"]) await page.locator(".box", { hasText: caption }).first().waitFor();
     assert.equal(await page.locator(".box", { hasText: "HTTPProxy" }).count(), 1);
     await page.click("#tab-findings");
-    await page.locator(".group-name", { hasText: "All 8 inputs have an effect" }).waitFor();
+    await page.locator(".group-name", { hasText: "All 8 resources have an effect" }).waitFor();
     assert.deepEqual(errors, []);
     await close();
   });

@@ -232,7 +232,7 @@ fn Places(app: App, places: Vec<Span>) -> impl IntoView {
     }
 }
 
-/// The inputs without an effect.
+/// The resources without an effect.
 #[component]
 fn IdleList(app: App) -> impl IntoView {
     move || {
@@ -241,10 +241,10 @@ fn IdleList(app: App) -> impl IntoView {
             return ().into_any();
         }
         let title = match count {
-            0 if total == 1 => "The input has an effect".into(),
-            0 => format!("All {total} inputs have an effect"),
-            1 => format!("1 of {total} inputs has no effect"),
-            count => format!("{count} of {total} inputs have no effect"),
+            0 if total == 1 => "The resource has an effect".into(),
+            0 => format!("All {total} resources have an effect"),
+            1 => format!("1 of {total} resources has no effect"),
+            count => format!("{count} of {total} resources have no effect"),
         };
         view! {
             <section class="group idle">

@@ -398,22 +398,33 @@ fn sent_line(sent: Sent) -> impl IntoView {
 /// The candidates before the match, and why they did not match.
 #[component]
 fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
-    let far = tried.iter().filter(|tried| tried.far && !tried.taken).count();
-    let fold = tried.len() > MANY && far > 0;
-    let open = RwSignal::new(!fold);
+    // Routes without a number are built in, where routes have numbers.
+    let has_numbers = tried.iter().any(|tried| tried.number > 0);
+    let folds_far = tried.len() > MANY;
+    let is_built_in = move |tried: &Tried| has_numbers && tried.number == 0;
+    let is_folded = move |tried: &Tried| !tried.taken && (is_built_in(tried) || folds_far && tried.far);
+    let built_in = tried.iter().filter(|tried| !tried.taken && is_built_in(tried)).count();
+    let far = tried.iter().filter(|tried| is_folded(tried) && !is_built_in(tried)).count();
+    let routes = |count: usize, what: &str| if count == 1 { format!("1 {what}route") } else { format!("{count} {what}routes") };
+    let folded = match (built_in, far) {
+        (_, 0) => format!("{} did not match", routes(built_in, "built-in ")),
+        (0, _) => format!("{} whose path does not match", routes(far, "more ")),
+        _ => format!("{}, and {} whose path does not match", routes(built_in, "built-in "), routes(far, "more ")),
+    };
+    let open = RwSignal::new(built_in + far == 0);
     let tried = StoredValue::new(tried);
     let rows = move || {
         let open = open.get();
         tried
             .get_value()
             .into_iter()
-            .filter(|tried| open || tried.taken || !tried.far)
+            .filter(|tried| open || !is_folded(tried))
             .map(|tried| view! { <Loser app=app tried=tried /> })
             .collect_view()
     };
     view! {
         {move || (!open.get()).then(|| view! {
-            <button class="link stair-more" on:click=move |_| open.set(true)>{if far == 1 { "1 more route whose path does not match".to_string() } else { format!("{far} more routes whose path does not match") }}</button>
+            <button class="link stair-more" on:click=move |_| open.set(true)>{folded.clone()}</button>
         })}
         <ul class="tried-list">{rows}</ul>
     }
