@@ -10,6 +10,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     LANGUAGES.iter().map(|language| language.name)
 }
 
+/// The names of all dialects with the names of their controllers, in the same order.
+pub fn with_controllers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LANGUAGES.iter().map(|language| (language.name, language.controller))
+}
+
 /// The page's files as compiler inputs.
 pub fn inputs(files: &[SourceFile]) -> Inputs {
     files.iter().map(|file| Input { name: file.name.as_str().into(), text: file.text.clone() }).collect::<Vec<_>>().into()

@@ -86,6 +86,21 @@ fn diff_reports_a_renamed_host_once() {
 }
 
 #[test]
+fn lost_protection_names_line_that_replaces_it() {
+    let after = include_str!("../../../assets/examples/envoy-gateway/policies.yaml");
+    let before: Vec<&str> = after.split("---\n").filter(|document| !document.contains("name: shop-jwt")).collect();
+    let folder = Folder::with(&[("before.yaml", before.join("---\n").as_str()), ("after.yaml", after)]);
+    let out = folder.run(&["diff", "--format", "markdown", "before.yaml", "after.yaml"]).out;
+    let line = 1 + after.lines().position(|line| line.starts_with("  jwt:")).expect("the policy");
+    let lost: Vec<&str> = out.lines().filter(|line| line.contains("no longer")).collect();
+    // The filter chain's own list of filters protects nothing: routes turn its filters on.
+    assert_eq!(lost.len(), 1, "{out}");
+    assert!(lost[0].ends_with(&format!("no longer need a permitted address or identity at after.yaml:{line}")), "{}", lost[0]);
+    assert!(out.contains("| `goes to shop/shop:8080 at 10.244.0.9:8080"), "{out}");
+    assert!(out.contains("| protection | `a permitted address or identity` | `a valid token` |"), "{out}");
+}
+
+#[test]
 fn diff_reports_equal_changes_of_many_resources_once() {
     let services = |kind: &str| {
         let one =

@@ -41,7 +41,8 @@ fn parts_around(pointer: &str) -> Vec<&str> {
     all.into_iter().map_while(|part| part).collect()
 }
 
-/// Explains the contribution of an object to a request in the first gateway on its way. Empty if the object makes nothing in this gateway.
+/// Explains the contribution of an object to a request: in the first gateway on its way, and as a rule about calls in later ones. Empty if the object
+/// makes nothing in the first gateway and decides no call.
 #[must_use]
 pub fn contributions(
     gateway: GatewayRef<'_>,
@@ -70,10 +71,22 @@ pub fn contributions(
         let summary = describe_part(&place.of, simulation, has_tls);
         out.push(Contribution { holds: true, summary, span: span(first), ..Contribution::default() });
     }
+    decided_calls(report, object, &mut out);
     if out.is_empty() {
         out.extend(first_obstacle(gateway, simulation, &made).map(|(pointer, obstacle)| Contribution { span: span(&pointer), ..obstacle }));
     }
     out
+}
+
+/// Adds the calls between services on the request's way that the object decides.
+fn decided_calls(report: &RouteReport, object: ObjectId, out: &mut Vec<Contribution>) {
+    for hop in &report.then {
+        if let Some(call) = hop.call.as_ref().filter(|call| call.object == Some(object)) {
+            let summary = format!("It decides the call to `{}`: {}.", hop.gateway, call.why);
+            out.push(Contribution { holds: true, summary, span: call.span.clone(), ..Contribution::default() });
+        }
+        decided_calls(&hop.report, object, out);
+    }
 }
 
 fn describe_part(of: &str, simulation: &Simulation, has_tls: bool) -> String {
@@ -158,7 +171,7 @@ fn first_obstacle(gateway: GatewayRef<'_>, simulation: &Simulation, made: &[Stri
 #[cfg(test)]
 mod tests {
     use super::{Contribution, contributions};
-    use crate::route;
+    use crate::{route, route_through_gateways};
     use alloc::vec::Vec;
     use chancery_base::compilation::Options;
     use chancery_base::resource::Inputs;
@@ -212,6 +225,22 @@ spec: {hostname: blog.example.com, prefix: /posts/, service: posts}
             assert!(!all.is_empty() && all.iter().all(|one| one.holds), "{name}: {all:?}");
         }
         assert!(of("cart").iter().any(|one| one.summary.contains("route that matches")), "{:?}", of("cart"));
+    }
+
+    #[test]
+    fn intention_names_permission_that_decides() {
+        let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/examples/consul/intentions.yaml"));
+        let mut compiler = Compiler::new(crate::testing::ALL);
+        let compilation = compiler.compile(&Inputs::one("a.yaml", text), &Options::default());
+        let gateway = compilation.gateways().find(|gateway| gateway.id.as_str().starts_with("web")).expect("the proxy of web");
+        let positions = compilation.positions();
+        let request = Request::new("GET", "http://localhost:9191/orders/7").expect("a request");
+        let report = route_through_gateways(gateway, &positions, &request, compiler.emitted.of(gateway));
+        let map = output_map(gateway.ir, &chancery_envoy::Options::default(), compiler.emitted.of(gateway));
+        let id = compilation.objects.iter().find(|object| object.key.kind == "service-intentions").expect("intentions").id;
+        let all = contributions(gateway, &positions, &map, &report, id);
+        assert!(all.iter().any(|one| one.holds && one.summary.contains("permission 2 of intention `orders` allows it")), "{all:?}");
+        assert!(all.iter().any(|one| one.span.as_ref().is_some_and(|span| span.line == 17)), "{all:?}");
     }
 
     #[test]

@@ -65,7 +65,8 @@ fn decided_call(to: GatewayRef<'_>, positions: &Positions<'_>, from: &str, reque
     let path = request.path.split('?').next().unwrap_or_default();
     let found = side.side.stages.decide_call(Call { from, to: to.id.as_str(), method: &request.method, path })?;
     let span = found.at.and_then(|origin| OriginView::of(origin, side, positions).span);
-    Some(DecidedCall { is_allowed: found.is_allowed, by: found.by, why: found.why, span })
+    let object = found.at.map(|origin| origin.object());
+    Some(DecidedCall { is_allowed: found.is_allowed, by: found.by, why: found.why, span, object })
 }
 
 /// Routes a request in one gateway only. A note names the next gateway on its way, which is not simulated.

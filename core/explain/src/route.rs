@@ -100,6 +100,9 @@ pub struct DecidedCall {
     /// The field that decides. Missing if no rule applies.
     #[serde(flatten)]
     pub span: Option<Span>,
+    /// The object that has the field.
+    #[serde(skip)]
+    pub object: Option<ObjectId>,
 }
 
 /// Where a part of the report comes from.

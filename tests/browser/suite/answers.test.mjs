@@ -51,7 +51,7 @@ describe("why not", () => {
     await page.locator("#tab-findings .idle-count", { hasText: "2 idle" }).waitFor();
     await show(page, "findings");
     await page.locator(".idle-row", { hasText: "other" }).getByRole("button", { name: "Why not?" }).click();
-    await page.locator(".sheet").getByText("It adds no rule").waitFor();
+    await page.locator(".sheet").getByText("It makes no route").waitFor();
     await close();
   });
 });

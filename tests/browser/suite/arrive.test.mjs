@@ -53,7 +53,7 @@ describe("opening work", () => {
     assert.match(await page.locator(".status").textContent(), /2 resources.*0 errors/);
     assert.equal(await page.locator(".graph.has-selection").count(), 0, "nothing recedes");
     await page.locator(".box", { hasText: "/blog" }).first().waitFor();
-    await page.click(".arrived >> text=Undo");
+    await page.click(".arrived >> text=Restore the previous work");
     await page.locator(".status", { hasText: "6 resources" }).waitFor();
     assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "ambassador");
     assert.deepEqual(errors, []);

@@ -420,7 +420,7 @@ describe("browser storage", () => {
     await page.keyboard.type("Clear everything");
     await page.keyboard.press("Enter");
     await page.locator(".status", { hasText: " 0 resources" }).or(page.locator(".status", { hasText: "0 resources" })).first().waitFor();
-    await page.click(".arrived >> text=Undo");
+    await page.click(".arrived >> text=Restore the previous work");
     await line(page, "prefix: /api/kept/").waitFor();
     await close();
   });

@@ -11,6 +11,7 @@ use crate::state::App;
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
 use crate::views::{ReachSheet, markdown};
+use chancery_web::languages;
 use chancery_web::protocol::{Doc, Finding, Named, NewController, Part, Question, Span, Target};
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -101,7 +102,7 @@ fn Sheet(app: App, title: String, children: Children) -> impl IntoView {
 
 #[component]
 fn Gallery(app: App) -> impl IntoView {
-    let cards = examples::ALL.iter().map(|example| {
+    let card = move |example: &'static examples::Example| {
         let findings = match example.findings() {
             0 => None,
             1 => Some("one finding".to_string()),
@@ -110,12 +111,16 @@ fn Gallery(app: App) -> impl IntoView {
         view! {
             <button class="card" on:click=move |_| app.load_example(example)>
                 <span class="card-name">{example.name}</span>
-                <span class="card-summary">{example.description()}</span>
-                <span class="card-foot">{example.dialect} {findings.map(|findings| view! { <span class="card-findings">{findings}</span> })}</span>
+                <span class="card-summary">{markdown::words(&example.description())}</span>
+                {findings.map(|findings| view! { <span class="card-foot"><span class="card-findings">{findings}</span></span> })}
             </button>
         }
-    });
-    view! { <div class="gallery">{cards.collect_view()}</div> }
+    };
+    let group = move |(dialect, controller): (&'static str, &'static str)| {
+        let cards = examples::ALL.iter().filter(|example| example.dialect == dialect).map(card).collect_view();
+        view! { <h2 class="gallery-name">{controller}</h2> {cards} }
+    };
+    view! { <div class="gallery">{languages::with_controllers().map(group).collect_view()}</div> }
 }
 
 /// The ways to open files.

@@ -77,7 +77,7 @@ pub fn Arrived(app: App) -> impl IntoView {
             view! {
                 <p class="arrived" role="status">
                     <span class="arrived-message">{move || words(&describe(&of.unread, cleared))}</span>
-                    <button class="link" on:click=move |_| app.undo()>"Undo"</button>
+                    <button class="link" on:click=move |_| app.undo()>"Restore the previous work"</button>
                     {others}
                     <button class="quiet arrived-close" aria-label="Close this line" on:click=move |_| arrival.set(None)>"×"</button>
                 </p>

@@ -61,7 +61,7 @@ impl Focus {
         if self.only_errors || self.only_problems {
             let is_asked = |node: &GraphNode| node.is_wrong() || (self.only_problems && node.warnings > 0);
             let starts: Vec<usize> = (0..graph.nodes.len()).filter(|at| is_asked(&graph.nodes[*at])).collect();
-            let reached = Neighbours::of(graph).walk(&starts, Some(self.depth.unwrap_or(1)), true, true);
+            let reached = Neighbours::of(graph).walk(&starts, Some(self.depth.unwrap_or(1)), !self.only_problems, true);
             keep.iter_mut().zip(reached).for_each(|(keep, reached)| *keep &= reached);
         }
         if !self.kinds.is_empty() {

@@ -53,7 +53,7 @@ fn first(mut groups: Vec<Section>, most: usize) -> (Vec<Section>, usize) {
     (groups, all.saturating_sub(most))
 }
 
-fn grouped(compiled: &Compiled, wanted: &str, hidden: &[&'static str]) -> Vec<Section> {
+fn grouped(compiled: &Compiled, wanted: &str, only: Option<&str>) -> Vec<Section> {
     let mut groups: Vec<Section> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let wanted = wanted.to_lowercase();
@@ -65,7 +65,7 @@ fn grouped(compiled: &Compiled, wanted: &str, hidden: &[&'static str]) -> Vec<Se
             finding.code,
             finding.object.as_ref().map(ToString::to_string).unwrap_or_default()
         );
-        !hidden.contains(&finding.severity.as_str()) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
+        only.is_none_or(|only| finding.severity == only) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
     };
     for one in compiled.groups.iter().filter_map(|group| merged(compiled, group)).filter(|one| fits(&one.finding)) {
         let finding = &one.finding;
@@ -90,23 +90,19 @@ fn grouped(compiled: &Compiled, wanted: &str, hidden: &[&'static str]) -> Vec<Se
 #[component]
 pub fn FindingsView(app: App) -> impl IntoView {
     let wanted = RwSignal::new(String::new());
-    let hidden = RwSignal::new(Vec::<&'static str>::new());
+    // The severity that is shown alone.
+    let only = RwSignal::new(None::<&'static str>);
     let everything = RwSignal::new(false);
     let groups = Memo::new(move |_| {
-        let found = app.engine.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(compiled, wanted, hidden))));
+        let found = app.engine.compiled.with(|compiled| wanted.with(|wanted| grouped(compiled, wanted, only.get())));
         first(found, if everything.get() { usize::MAX } else { MANY })
     });
     let filters = SEVERITIES.map(|severity| {
         let count = move || app.engine.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count());
-        let shown = move || hidden.with(|hidden| !hidden.contains(&severity));
-        let toggle = move |_| {
-            hidden.update(|hidden| match hidden.iter().position(|known| *known == severity) {
-                Some(at) => drop(hidden.remove(at)),
-                None => hidden.push(severity),
-            })
-        };
+        let is_chosen = move || only.get() == Some(severity);
+        let toggle = move |_| only.update(|only| *only = (*only != Some(severity)).then_some(severity));
         view! {
-            <button class=format!("chip filter {severity}") aria-pressed=move || shown().to_string() on:click=toggle>
+            <button class=format!("chip filter {severity}") aria-pressed=move || is_chosen().to_string() title=format!("Show only findings of severity {severity}") on:click=toggle>
                 <span class=format!("mark {severity}") aria-hidden="true"></span>
                 {move || format!("{} {severity}{}", count(), if count() == 1 { "" } else { "s" })}
             </button>

@@ -81,7 +81,7 @@ fn Bar(board: Board) -> impl IntoView {
                 {level_button(true, "Envoy parts", "Each part of Envoy's configuration")}
             </div>
             <input class="field grow" type="search" placeholder="Find in the graph" aria-label="Find in the graph" prop:value=move || wanted.get() on:input=move |event| board.find(event_target_value(&event)) />
-            <button class="quiet" aria-pressed=problems title="Show only problems, missing resources and their neighbours" on:click=move |_| board.refocus(|focus| focus.only_problems = !focus.only_problems)>
+            <button class="quiet" aria-pressed=problems title="Show only problems, missing resources, and what refers to them" on:click=move |_| board.refocus(|focus| focus.only_problems = !focus.only_problems)>
                 {sign("M8 2l6 11H2zM8 6v4M8 11.5v.5")} "Problems only"
             </button>
             <button class="quiet" aria-pressed=neighbours title="Show only the neighbours of the selected box" on:click=move |_| board.around()>

@@ -27,17 +27,18 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     let Reach { summary, cases, fix, request, .. } = reach;
     let reached = cases.iter().filter(|case| case.reached).count();
     let first = match (reached, cases.len()) {
-        (_, 0) if request.iter().any(|part| part.holds) => "It adds no rule; requests use it as follows.".to_string(),
-        (_, 0) => "It adds no rule.".into(),
+        (_, 0) if request.iter().any(|part| part.holds) => "It makes no route, but this request uses it.".to_string(),
+        (_, 0) => "It makes no route, and this request does not use it.".into(),
         (0, 1) => "No simulated request reaches its rule.".into(),
         (0, all) => format!("No simulated request reaches any of its {all} rules."),
         (1, 1) => "Requests reach it.".into(),
         (reached, all) if reached == all => format!("Requests reach all {all} rules."),
         (reached, all) => format!("Requests reach {reached} of {all} rules."),
     };
+    let good = reached > 0 || cases.is_empty() && request.iter().any(|part| part.holds);
     view! {
         <div class="reach">
-            <p class="reach-first" class:good={reached > 0}>{first}</p>
+            <p class="reach-first" class:good=good>{first}</p>
             {summary.into_iter().map(|sentence| view! { <p>{words(&sentence)}</p> }).collect_view()}
             {(!request.is_empty()).then(|| view! {
                 <h3 class="group-name">"For the request on the screen"</h3>

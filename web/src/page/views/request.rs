@@ -415,12 +415,7 @@ fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
     let tried = StoredValue::new(tried);
     let rows = move || {
         let open = open.get();
-        tried
-            .get_value()
-            .into_iter()
-            .filter(|tried| open || !is_folded(tried))
-            .map(|tried| view! { <Loser app=app tried=tried /> })
-            .collect_view()
+        tried.get_value().into_iter().filter(|tried| open || !is_folded(tried)).map(|tried| view! { <Loser app=app tried=tried /> }).collect_view()
     };
     view! {
         {move || (!open.get()).then(|| view! {

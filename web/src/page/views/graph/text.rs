@@ -34,7 +34,7 @@ pub fn AsText(board: Board) -> impl IntoView {
         });
         view! {
             <li class="as-text">
-                <strong>{frame.title.clone()}</strong> <span class="as-text-caption">{frame.caption.clone()}</span>
+                <strong>{frame.title.clone()}</strong> " " <span class="as-text-caption">{frame.caption.clone()}</span> " "
                 {(!frame.reason.is_empty()).then(|| view! { <span class="as-text-reason">{frame.reason.clone()}</span> })}
                 {source}
                 <ul>{onward(drawing, at).into_iter().map(|one| view! { <li>{one}</li> }).collect_view()}</ul>
