@@ -40,8 +40,9 @@ pub fn Settings(board: Board) -> impl IntoView {
             }
         }
     };
+    let owner = move || app.selection.details.with(|details| details.as_ref().map(|details| details.title.clone()).unwrap_or_default());
     move || {
         let all = values.get();
-        (!all.is_empty()).then(|| view! { <div class="settings-bar" role="group" aria-label="Settings of the selection">{all.into_iter().map(control).collect_view()}</div> })
+        (!all.is_empty()).then(|| view! { <div class="settings-bar" role="group" aria-label="Settings of the selection"><strong>{owner}</strong>{all.into_iter().map(control).collect_view()}</div> })
     }
 }
