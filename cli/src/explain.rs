@@ -8,7 +8,7 @@ use crate::diff::{Without, effect_of_patch, without};
 use crate::input::LoadedInput;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
-use crate::{Outcome, Unusable, input};
+use crate::{Outcome, Unusable, gateway_pointer, input};
 use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway, Output, SideRef};
 use chancery_core::explain::{
     Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, input_without_line, input_without_patch, resolve,
@@ -49,9 +49,13 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     }
     let mut answers = Vec::new();
     let mut name = args.view.name();
+    // A pointer into the output of `compile` starts with the gateway.
+    let part = |of: &NamedGateway<'_>| gateway_pointer::within_document(*of, &args.target).filter(|_| is_of_gateways);
+    let names_gateway = documents.iter().any(|(gateway, _)| part(gateway).is_some());
     for (gateway, viewed) in documents {
         name = viewed.name;
-        let found = resolve(&viewed.root, &args.target);
+        let Some(target) = part(&gateway).or_else(|| (!names_gateway).then_some(args.target.as_str())) else { continue };
+        let found = resolve(&viewed.root, target);
         if !found.is_empty() {
             answers.push((gateway.label().unwrap_or_default(), answer(gateway, &viewed, &found, args.format, style)?));
         }
@@ -67,7 +71,7 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     }
     match (args.format, &answers[..]) {
         (Format::Human, [(_, Answer::Text(only))]) if !is_of_gateways => print(only)?,
-        (Format::Json, [(_, Answer::Data(only))]) if !is_of_gateways => print_json(only)?,
+        (Format::Json, [(_, Answer::Data(only))]) if !is_of_gateways || names_gateway => print_json(only)?,
         (Format::Human, all) => {
             let texts = all.iter().filter_map(|(gateway, answer)| match answer {
                 Answer::Text(text) => Some(format!("{}\n\n{text}", style.heading(gateway))),
@@ -145,6 +149,7 @@ impl PlaceOf<'_> {
                 print(&explainer.line(&report, without.as_ref()))?;
             }
             Format::Json => {
+                gateway_pointer::complete(&mut report, documents.iter().map(|(gateway, _)| *gateway));
                 let mut data = json(&report)?;
                 if let Some(without) = &without {
                     data[without.key()] = without.data()?;

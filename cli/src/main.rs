@@ -15,6 +15,7 @@ mod desktop;
 mod diff;
 mod dump;
 mod explain;
+mod gateway_pointer;
 mod generate;
 mod graph;
 mod html;
