@@ -5,6 +5,7 @@
 //! Makes no decisions. An object that no stage decided on is reported as ignored, with the reason.
 
 mod rebuilt;
+mod redundant;
 mod sentence;
 mod status;
 #[cfg(test)]
@@ -174,6 +175,9 @@ pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow>
     let unreached = unreached_objects(side);
     let row = |object: &Object| {
         let mut row = row(object, side, positions, &facts, || again.is_object_needed(object.id, &facts));
+        if redundant::is_unspecific(&row) && again.is_object_needed(object.id, &facts) == Some(false) {
+            redundant::describe_as_read(&mut row, object, side, &facts);
+        }
         if let Some(of) = unreached.get(&object.id).filter(|_| [State::EMITTED, MERGED].contains(&row.state)) {
             row.state = LedgerRow::UNREACHED;
             row.by = of.by.and_then(|by| side.objects().get(by)).map(|by| ResourceRef::from(&by.key));

@@ -34,11 +34,13 @@ impl<'a> RebuiltGateways<'a> {
         self.budget = self.budget.checked_sub(gateways.len())?;
         let after = self.side.gateways_without(object)?;
         let served = self.served.get_or_insert_with(|| gateways.iter().map(served).collect());
-        // A host may have requested only one of several gateways.
-        let has_same = |(before, served): (&Gateway, &Option<String>)| {
-            after.iter().any(|after| before.id == after.id && is_same(before, served.as_deref(), after))
+        // A host may have requested only one of several gateways. A gateway may get another name.
+        let has_same = |(at, (before, served)): (usize, (&Gateway, &Option<String>))| {
+            let named = after.iter().find(|after| before.id == after.id);
+            let same_place = || after.get(at).filter(|_| after.len() == gateways.len());
+            named.or_else(same_place).is_some_and(|after| is_same(before, served.as_deref(), after))
         };
-        Some(!gateways.iter().zip(&*served).all(has_same))
+        Some(!gateways.iter().zip(&*served).enumerate().all(has_same))
     }
 }
 
