@@ -16,14 +16,19 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Answers, Draft, Failure, Gateway, GatewayId, Ledger, Outcome, Task};
 use chancery_base::diagnostic::Findings;
-use chancery_base::ir::{Bootstrap, EnvoyDelivery, Ir, Tree, Verbatim};
+use chancery_base::ir::{Bootstrap, EndpointAddress, EnvoyDelivery, Ir, Tree, Verbatim, XdsCluster};
 use chancery_base::resource::{ObjectId, Objects};
 use chancery_base::schema::duration;
 use chancery_text::Str;
+use core::time::Duration;
 
 /// The address of the rate limit service, and its port.
 const RATE_LIMIT: &str = "envoy-ratelimit";
 const RATE_LIMIT_PORT: i64 = 8081;
+
+/// The address from which Envoys request their configuration, and its port.
+const SERVER: &str = "envoy-gateway";
+const SERVER_PORT: u16 = 18000;
 
 /// Kinds with fields that never change what an Envoy gets.
 const INERT: [kinds::Kind; 9] = [
@@ -181,7 +186,19 @@ fn ir_of(key: &Str, resources: xds::Resources) -> Ir {
     let asks = |all: &[Arc<Tree>]| all.iter().any(|of| has_key(of, "sds_config"));
     let needs_names = !verbatim.secrets.is_empty() || asks(&verbatim.listeners) || asks(&verbatim.clusters);
     let node = if needs_names { key.clone() } else { Str::default() };
-    let bootstrap = Bootstrap { node_cluster: node.clone(), node_id: node, ..Bootstrap::default() };
+    let server = XdsCluster {
+        name: Str::new_static("xds_cluster"),
+        assignment_name: Str::new_static("xds_cluster"),
+        address: EndpointAddress::socket(SERVER, SERVER_PORT),
+        connect_timeout: Duration::from_secs(10),
+    };
+    let bootstrap = Bootstrap {
+        node_cluster: node.clone(),
+        node_id: node,
+        xds_cluster: Some(server).filter(|_| needs_names),
+        pod_files: Vec::from([Str::new_static(xds::CONTROLLER_CA)]),
+        ..Bootstrap::default()
+    };
     Ir { delivery: EnvoyDelivery { verbatim, bootstrap, ..EnvoyDelivery::default() }, ..Ir::default() }
 }
 

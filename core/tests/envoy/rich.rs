@@ -536,6 +536,7 @@ fn bootstrap() -> Bootstrap {
             name: str("static_layer"),
             values: vec![(str("re2.max_program_size.error_level"), s(Json::Number(200.0))), (str("flag"), s(Json::Bool(false)))],
         }],
+        pod_files: Vec::new(),
         xds_cluster: Some(XdsCluster {
             name: str("xds_cluster"),
             assignment_name: str("cluster_127_0_0_1_8003"),

@@ -51,6 +51,7 @@ impl Lowering<'_, '_> {
                 access_log_path: "/tmp/admin_access_log".into(),
             }),
             runtime: vec![self.runtime()],
+            pod_files: Vec::new(),
             xds_cluster: Some(XdsCluster {
                 name: "xds_cluster".into(),
                 assignment_name: "cluster_127_0_0_1_8003".into(),

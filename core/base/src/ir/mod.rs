@@ -166,6 +166,9 @@ pub struct Bootstrap {
     pub runtime: Vec<RuntimeLayer>,
     /// The management server's cluster; it serves resources by ADS.
     pub xds_cluster: Option<XdsCluster>,
+    /// Files that only the controller's own pods have. A bootstrap for any machine requests their content from the management server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pod_files: Vec<Str>,
     /// Clusters that the bootstrap itself needs (tracing, access log services).
     pub clusters: Vec<Arc<Cluster>>,
     /// A tracer for the whole proxy.

@@ -26,4 +26,5 @@ pub(crate) use cel::is_valid;
 pub(crate) use filters::RateLimitService;
 pub(crate) use resources::Resources;
 pub(crate) use tables::{Generated, Settings, generate};
+pub(crate) use tls::CONTROLLER_CA;
 pub(crate) use url::split_url;

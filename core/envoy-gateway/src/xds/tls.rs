@@ -15,7 +15,7 @@ const DOWNSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.DownstreamTl
 const UPSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
 pub(crate) const SYSTEM_CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// Where Envoy's container has the certificates that vouch for Envoy Gateway's own services.
-const CONTROLLER_CA: &str = "/certs/ca.crt";
+pub(crate) const CONTROLLER_CA: &str = "/certs/ca.crt";
 
 /// Lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {

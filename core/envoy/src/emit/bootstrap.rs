@@ -3,7 +3,7 @@
 use super::access_log::{FILE_LOG, access_log};
 use super::base::{duration, endpoint_address, grpc_api, json_value, socket, text};
 use super::endpoint::load_assignment_of;
-use super::{Context, pb, secret, tracing};
+use super::{Context, pb, secret, tracing, verbatim};
 use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -80,7 +80,8 @@ pub(super) fn runtime(layer: &RuntimeLayer, t: &mut Trace) -> pb::runtime::Runti
 
 /// The management server, if any resource is requested from it.
 fn needed_server<'a>(ir: &'a Ir, cx: &Context<'_>) -> Option<&'a XdsCluster> {
-    ir.delivery.bootstrap.xds_cluster.as_ref().filter(|_| !cx.stands_alone || !secret::all_given(ir, cx))
+    let is_needed = || !cx.stands_alone || !secret::all_given(ir, cx) || verbatim::requests_secrets(&ir.delivery.verbatim, cx);
+    ir.delivery.bootstrap.xds_cluster.as_ref().filter(|_| is_needed())
 }
 
 fn dynamic_resources(server: &XdsCluster) -> DynamicResources {

@@ -153,17 +153,16 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                     // The management server's own cluster comes last.
                     let server = bootstrap::server_cluster(ir, cx, &mut chancery_base::output_map::Trace::off());
                     let own = bootstrap::own_clusters(ir);
-                    if ir.clusters.is_empty() && verbatim.clusters.is_empty() && own.is_empty() && server.is_none() {
-                        return;
+                    if !ir.clusters.is_empty() || !verbatim.clusters.is_empty() || !own.is_empty() || server.is_some() {
+                        c.list_of("clusters", |c| {
+                            clusters(&ir.clusters, cx, c, memory);
+                            own.into_iter().for_each(|of| clusters(core::slice::from_ref(of), cx, c, memory));
+                            emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::clusters(verbatim, cx), c);
+                            if server.is_some() {
+                                c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
+                            }
+                        });
                     }
-                    c.list_of("clusters", |c| {
-                        clusters(&ir.clusters, cx, c, memory);
-                        own.into_iter().for_each(|of| clusters(core::slice::from_ref(of), cx, c, memory));
-                        emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::clusters(verbatim, cx), c);
-                        if server.is_some() {
-                            c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
-                        }
-                    });
                     c.list("secrets", verbatim::secrets(verbatim, cx), |c, of| c.verbatim::<pb::tls::Secret>(&of));
                 });
             });

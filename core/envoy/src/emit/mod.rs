@@ -73,6 +73,8 @@ struct Context<'a> {
     /// The server that sends certificates to a bootstrap's clusters on separate streams: these clusters exist before the shared stream, and
     /// Envoy crashes if they use that one.
     server: Option<&'a Str>,
+    /// Files that the machine of a bootstrap lacks; the server sends their content.
+    pod_files: &'a [Str],
     /// Whether route tables are requested by name.
     rds: bool,
 }
@@ -89,13 +91,14 @@ impl<'a> Context<'a> {
             in_bootstrap,
             stands_alone: secrets.is_some(),
             server: ir.delivery.bootstrap.xds_cluster.as_ref().filter(|_| in_bootstrap).map(|server| &server.name),
+            pod_files: if in_bootstrap { &ir.delivery.bootstrap.pod_files } else { &[] },
             rds: !in_bootstrap,
         }
     }
 
     /// Whether another context gives a cluster the same message, apart from key material, which only a host has.
     fn agrees_about_clusters(&self, other: &Self) -> bool {
-        let Self { spelling, source, tracer: _, secrets, in_bootstrap, stands_alone, server, rds: _ } = self;
+        let Self { spelling, source, tracer: _, secrets, in_bootstrap, stands_alone, server, pod_files: _, rds: _ } = self;
         let no_secrets = secrets.is_none() && other.secrets.is_none();
         let same_delivery = *spelling == other.spelling && *source == other.source && *server == other.server;
         no_secrets && same_delivery && *in_bootstrap == other.in_bootstrap && *stands_alone == other.stands_alone

@@ -67,9 +67,10 @@ pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
     let held = held_secrets(of, cx);
     for listener in &mut all {
-        let mut names = Names::of(listener, source(cx.server));
+        let mut names = Names::of(listener, source(cx.server)).lacking(cx.pod_files);
         with_tables(listener, &tables);
         include_or_name(listener, &mut names, cx.secrets);
+        comment_missing_users(listener);
         without_server(listener, &held);
     }
     all
@@ -81,10 +82,11 @@ pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
     let held = held_secrets(of, cx);
     for cluster in &mut all {
-        let mut names = Names::of(cluster, source(cx.server));
+        let mut names = Names::of(cluster, source(cx.server)).lacking(cx.pod_files);
         with_endpoints(cluster, &endpoints);
         include_or_name(cluster, &mut names, cx.secrets);
         without_server(cluster, &held);
+        on_own_stream(cluster, cx.server);
     }
     all
 }
@@ -117,7 +119,7 @@ pub(super) fn by_name(of: &Tree, secrets: Lookup<'_>) -> Option<(Tree, BTreeMap<
 }
 
 /// Includes the certificates that the host provides, and references the others by name.
-fn include_or_name(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>) {
+fn include_or_name(of: &mut Tree, names: &mut Names<'_>, secrets: Option<Lookup<'_>>) {
     if let Some(secrets) = secrets {
         fill(of, secrets);
     }
@@ -144,6 +146,46 @@ fn without_server(of: &mut Tree, held: &BTreeSet<Str>) {
         fields.0.iter_mut().for_each(|(_, value)| without_server(value, held));
     }
     of.items_mut().iter_mut().for_each(|item| without_server(item, held));
+}
+
+/// Makes a cluster request secrets on a separate stream: Envoy crashes if a static cluster uses the shared stream.
+fn on_own_stream(of: &mut Tree, server: Option<&Str>) {
+    if server.is_none() {
+        return;
+    }
+    if of.at(&["sds_config", "ads"]).value != Plain::Null {
+        let origin = of.get("sds_config").origin;
+        of.set("sds_config", source(server).or_from(origin));
+    }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| on_own_stream(value, server));
+    }
+    of.items_mut().iter_mut().for_each(|item| on_own_stream(item, server));
+}
+
+/// Writes the name of a missing password file as a comment: Envoy rejects any other text without passwords.
+fn comment_missing_users(of: &mut Tree) {
+    if let Some(users) = of.get_mut("users")
+        && let Plain::Material(name) = &users.get("inline_string").value
+    {
+        let (comment, origin) = (Tree::from(format!("# {name}")), users.get("inline_string").origin);
+        users.set("inline_string", comment.or_from(origin));
+    }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| comment_missing_users(value));
+    }
+    of.items_mut().iter_mut().for_each(comment_missing_users);
+}
+
+/// Whether listeners or clusters request secrets that the bootstrap does not contain.
+pub(super) fn requests_secrets(of: &Verbatim, cx: &Context<'_>) -> bool {
+    fn requests(of: &Tree, held: &BTreeSet<Str>, files: &[Str]) -> bool {
+        let is_named = of.find("sds_config").is_some() && !held.contains(of.get("name").text());
+        let is_file = of.find("filename").is_some_and(|name| files.iter().any(|file| name.is(file)));
+        is_named || is_file || of.fields().iter().map(|(_, value)| value).chain(of.items()).any(|value| requests(value, held, files))
+    }
+    let held = held_secrets(of, cx);
+    of.listeners.iter().chain(&of.clusters).any(|of| requests(of, &held, cx.pod_files))
 }
 
 /// The names of the secrets that a bootstrap contains.
@@ -221,16 +263,22 @@ pub(super) fn missing_certificate<M: Describe>(of: &Tree) -> Option<rules::Viola
 }
 
 /// Generates names for certificates without a name, and records the named certificates.
-struct Names {
+struct Names<'f> {
     owner: Str,
+    /// Files that the machine lacks.
+    missing_files: &'f [Str],
     count: usize,
     source: Tree,
     secrets: BTreeMap<String, Tree>,
 }
 
-impl Names {
+impl<'f> Names<'f> {
     fn of(resource: &Tree, source: Tree) -> Self {
-        Self { owner: resource.get("name").str(), count: 0, source, secrets: BTreeMap::new() }
+        Self { owner: resource.get("name").str(), missing_files: &[], count: 0, source, secrets: BTreeMap::new() }
+    }
+
+    fn lacking(self, missing_files: &'f [Str]) -> Self {
+        Self { missing_files, ..self }
     }
 
     fn note(&mut self, name: &str, kind: &str, held: Tree) {
@@ -316,7 +364,7 @@ fn with_tables(of: &mut Tree, tables: &BTreeMap<&str, &Tree>) {
 }
 
 /// Replaces certificates by names.
-fn name_certificates(of: &mut Tree, names: &mut Names) {
+fn name_certificates(of: &mut Tree, names: &mut Names<'_>) {
     if of.find("tls_certificates").is_some() || of.find("validation_context").is_some() {
         certificates(of, names);
         validation(of, names);
@@ -327,7 +375,7 @@ fn name_certificates(of: &mut Tree, names: &mut Names) {
     of.items_mut().iter_mut().for_each(|item| name_certificates(item, names));
 }
 
-fn certificates(of: &mut Tree, names: &mut Names) {
+fn certificates(of: &mut Tree, names: &mut Names<'_>) {
     let is_named = |certificate: &Tree| placeholder(certificate.at(&["private_key", "inline_string"]).text()).is_some();
     if !of.get("tls_certificates").items().iter().any(is_named) {
         return;
@@ -344,11 +392,13 @@ fn certificates(of: &mut Tree, names: &mut Names) {
     }
 }
 
-fn validation(of: &mut Tree, names: &mut Names) {
+fn validation(of: &mut Tree, names: &mut Names<'_>) {
     let context = of.get("validation_context");
     let domains = context.at(&["custom_validator_config", "typed_config", "trust_domains"]).items();
     let bundles: Vec<&str> = domains.iter().filter_map(|domain| placeholder(domain.at(&["trust_bundle", "inline_string"]).text())).collect();
-    let authority = placeholder(context.at(&["trusted_ca", "inline_string"]).text());
+    let file = context.at(&["trusted_ca", "filename"]).text();
+    let missing_file = names.missing_files.iter().find(|missing| ***missing == *file).map(Str::as_str);
+    let authority = placeholder(context.at(&["trusted_ca", "inline_string"]).text()).or(missing_file);
     let name = match authority {
         Some(name) => String::from(name),
         None if !bundles.is_empty() => bundles.join(","),
