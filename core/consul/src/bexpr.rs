@@ -9,6 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 use chancery_base::re2;
+use chancery_base::resource::Sourced;
 use chancery_kubernetes::reason::Reason;
 
 /// A parsed expression.
@@ -84,7 +85,7 @@ impl Expression {
 fn text_of(value: &Tree) -> Option<String> {
     Some(match &value.value {
         Plain::String(text) => text.to_string(),
-        Plain::Int(number) => number.to_string(),
+        Plain::Int(number) | Plain::Selected(Sourced { value: number, .. }) => number.to_string(),
         Plain::Float(number) => number.to_string(),
         Plain::Bool(value) => value.to_string(),
         Plain::Material(_) | Plain::Null | Plain::List(_) | Plain::Object(_) => return None,

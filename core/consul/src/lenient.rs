@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
 
 fn int_of(tree: &Tree) -> Option<i64> {
     match &tree.value {
-        Plain::Int(value) => Some(*value),
+        Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => Some(*value),
         Plain::Float(value) => Some(*value as i64),
         Plain::Bool(value) => Some(i64::from(*value)),
         Plain::String(text) => go::parse_int(text),
@@ -135,7 +135,7 @@ fn uint_of(tree: &Tree) -> Option<i64> {
 fn bool_of(tree: &Tree) -> Option<bool> {
     match &tree.value {
         Plain::Bool(value) => Some(*value),
-        Plain::Int(value) => Some(*value != 0),
+        Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => Some(*value != 0),
         Plain::Float(value) => Some(*value != 0.0),
         Plain::String(text) => go::parse_bool(text),
         Plain::Material(_) | Plain::Null | Plain::List(_) | Plain::Object(_) => None,
@@ -146,7 +146,7 @@ fn text_of(tree: &Tree) -> Option<Str> {
     match &tree.value {
         Plain::String(text) => Some(text.clone()),
         Plain::Bool(value) => Some(Str::new_static(if *value { "1" } else { "0" })),
-        Plain::Int(value) => Some(Str::from(value.to_string())),
+        Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => Some(Str::from(value.to_string())),
         Plain::Float(value) => Some(Str::from(go::float(*value))),
         Plain::Material(_) | Plain::Null | Plain::List(_) | Plain::Object(_) => None,
     }

@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
+use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
 /// The largest table that Envoy accepts.
@@ -130,7 +131,7 @@ fn sort(list: &mut Tree, order: impl Fn(&Tree, &Tree) -> core::cmp::Ordering) {
 /// Returns a quantity as it is written.
 pub(crate) fn quantity_text(of: &Tree) -> String {
     match &of.value {
-        Plain::Int(value) => format!("{value}"),
+        Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => format!("{value}"),
         Plain::Float(value) => format!("{value}"),
         _ => String::from(of.text()),
     }

@@ -12,13 +12,15 @@ use chancery_text::{Node, Str, Value, write_json_scalar, write_quoted};
 pub type Tree = Sourced<Plain>;
 
 /// JSON's data model with an origin at every node.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 #[serde(untagged)]
 pub enum Plain {
     #[default]
     Null,
     Bool(bool),
     Int(i64),
+    /// A whole number that another value selects among several, with the origin of this other value.
+    Selected(Sourced<i64>),
     /// Any other number.
     Float(f64),
     String(Str),
@@ -28,6 +30,23 @@ pub enum Plain {
     List(Vec<Tree>),
     /// Keys and values, in order.
     Object(Fields),
+}
+
+impl PartialEq for Plain {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(one), Self::Bool(other)) => one == other,
+            (Self::Int(one) | Self::Selected(Sourced { value: one, .. }), Self::Int(other) | Self::Selected(Sourced { value: other, .. })) => {
+                one == other
+            }
+            (Self::Float(one), Self::Float(other)) => one == other,
+            (Self::String(one), Self::String(other)) | (Self::Material(one), Self::Material(other)) => one == other,
+            (Self::List(one), Self::List(other)) => one == other,
+            (Self::Object(one), Self::Object(other)) => one == other,
+            _ => false,
+        }
+    }
 }
 
 /// Keys and values, in order.
@@ -190,7 +209,7 @@ impl Tree {
     /// The whole number; 0 if this is not a number.
     pub fn int(&self) -> i64 {
         match self.value {
-            Plain::Int(value) => value,
+            Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => value,
             Plain::Float(value) => value as i64,
             _ => 0,
         }
@@ -199,7 +218,7 @@ impl Tree {
     /// The number; 0 if this is not a number.
     pub fn float(&self) -> f64 {
         match self.value {
-            Plain::Int(value) => value as f64,
+            Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => value as f64,
             Plain::Float(value) => value,
             _ => 0.0,
         }
@@ -274,7 +293,7 @@ impl Tree {
         Node::synthesised(match &self.value {
             Plain::Null => Value::Null,
             Plain::Bool(value) => Value::Bool(*value),
-            Plain::Int(value) => Value::Int(*value),
+            Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => Value::Int(*value),
             Plain::Float(value) => Value::Float(*value),
             Plain::String(value) | Plain::Material(value) => Value::String(value.clone()),
             Plain::List(items) => Value::Array(items.iter().map(Tree::node).collect()),
@@ -312,7 +331,7 @@ impl Tree {
             Plain::String(text) | Plain::Material(text) => write_quoted(out, text),
             Plain::Null => out.push_str("null"),
             Plain::Bool(value) => write_json_scalar(out, &Value::Bool(*value)),
-            Plain::Int(value) => write_json_scalar(out, &Value::Int(*value)),
+            Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => write_json_scalar(out, &Value::Int(*value)),
             Plain::Float(value) => write_json_scalar(out, &Value::Float(*value)),
         }
     }

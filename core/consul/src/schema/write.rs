@@ -4,6 +4,7 @@ use super::super::go;
 use super::{Absent, Field, Struct, Type};
 use alloc::vec::Vec;
 use chancery_base::ir::{Fields, Plain, Tree};
+use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
 /// Writes an object by its shape.
@@ -48,7 +49,7 @@ fn is_zero(value: &Tree) -> bool {
     match &value.value {
         Plain::Null => true,
         Plain::Bool(value) => !value,
-        Plain::Int(value) => *value == 0,
+        Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => *value == 0,
         Plain::Float(value) => *value == 0.0,
         Plain::String(value) | Plain::Material(value) => value.is_empty(),
         Plain::List(items) => items.is_empty(),

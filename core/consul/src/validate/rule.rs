@@ -4,6 +4,7 @@ use crate::go;
 use alloc::format;
 use alloc::string::String;
 use chancery_base::ir::{Plain, Tree};
+use chancery_base::resource::Sourced;
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
@@ -67,7 +68,7 @@ pub(crate) fn is_set(tree: &Tree) -> bool {
     match &tree.value {
         Plain::Null => false,
         Plain::Bool(value) => *value,
-        Plain::Int(value) => *value != 0,
+        Plain::Int(value) | Plain::Selected(Sourced { value, .. }) => *value != 0,
         Plain::Float(value) => *value != 0.0,
         Plain::String(value) | Plain::Material(value) => !value.is_empty(),
         Plain::List(items) => !items.is_empty(),

@@ -113,6 +113,8 @@ pub(crate) struct Endpoint {
     pub(crate) hostname: Tree,
     pub(crate) host: Sourced<Str>,
     pub(crate) port: Sourced<i64>,
+    /// The reference's port number, if it selects the port of the endpoints.
+    pub(crate) port_reference: Option<Origin>,
     /// The path of a Unix domain socket; `Tree::NULL` if it is none.
     pub(crate) path: Tree,
     pub(crate) draining: bool,

@@ -23,7 +23,7 @@ pub(crate) struct StringMatch {
     pub(crate) name: Sourced<Str>,
     pub(crate) kind: StringMatchKind,
     pub(crate) value: Sourced<Str>,
-    pub(crate) invert: bool,
+    pub(crate) invert: Sourced<bool>,
 }
 
 /// A range of addresses.
@@ -34,5 +34,5 @@ pub(crate) struct CidrMatch {
     pub(crate) length: i64,
     pub(crate) is_ipv6: bool,
     pub(crate) distinct: bool,
-    pub(crate) invert: bool,
+    pub(crate) invert: Sourced<bool>,
 }

@@ -33,7 +33,7 @@ pub(crate) use traffic::{ClusterTraffic, LocalRateLimit, RateLimit, RateLimitRul
 
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
-use chancery_base::resource::Origin;
+use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
 /// What one Envoy should do.
@@ -85,7 +85,7 @@ pub(crate) struct Metadata {
     /// Name and value of each annotation with the prefix `gateway.envoyproxy.io/`, sorted by name; the name is without the prefix.
     pub(crate) annotations: Vec<(Str, Tree)>,
     /// The rule, listener or port; empty if there is none.
-    pub(crate) section: Str,
+    pub(crate) section: Sourced<Str>,
     /// Policies that apply, in the order of their application.
     pub(crate) policies: Vec<PolicyName>,
     pub(crate) origin: Option<Origin>,

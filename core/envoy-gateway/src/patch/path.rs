@@ -131,7 +131,7 @@ fn operand(of: &Operand, at: &Tree) -> Option<Tree> {
 }
 
 fn compare(one: &Tree, operator: &str, other: &Tree) -> bool {
-    let is_number = |of: &Tree| matches!(of.value, Plain::Int(_) | Plain::Float(_));
+    let is_number = |of: &Tree| matches!(of.value, Plain::Int(_) | Plain::Selected(_) | Plain::Float(_));
     let order = if is_number(one) && is_number(other) {
         one.float().partial_cmp(&other.float())
     } else {

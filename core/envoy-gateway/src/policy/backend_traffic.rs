@@ -139,7 +139,7 @@ impl Applied<'_, '_> {
         }
         for http in xds.http.iter_mut().filter(|http| is_listener(&http.core.name)) {
             for route in &mut http.routes {
-                let is_rule = rule.is_none_or(|rule| *route.metadata.section == *rule);
+                let is_rule = rule.is_none_or(|rule| *route.metadata.section.value == *rule);
                 if !is_rule || !route.name.starts_with(prefix) || is_done(route) {
                     continue;
                 }
@@ -215,7 +215,7 @@ fn is_done(route: &HttpRoute) -> bool {
 
 fn is_meant(destination: Option<&super::super::model::Destination>, prefix: &str, rule: Option<&str>) -> bool {
     let Some(destination) = destination else { return false };
-    let section = destination.metadata.as_ref().map_or("", |metadata| metadata.section.as_str());
+    let section = destination.metadata.as_ref().map_or("", |metadata| metadata.section.value.as_str());
     destination.name.starts_with(prefix) && rule.is_none_or(|rule| rule == section)
 }
 

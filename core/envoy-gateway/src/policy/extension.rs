@@ -72,7 +72,7 @@ impl Attached for ExtensionPolicy {
                 let name = t.listener(id).ir_name.clone();
                 let Some(xds) = t.xds.get_mut(&key) else { continue };
                 let Some(http) = xds.http.iter_mut().find(|http| http.core.name == name) else { continue };
-                let is_rule = |route: &HttpRoute| rule.is_none_or(|rule| *route.metadata.section == *rule);
+                let is_rule = |route: &HttpRoute| rule.is_none_or(|rule| *route.metadata.section.value == *rule);
                 http.routes.iter_mut().filter(|route| is_rule(route) && route.name.starts_with(&*prefix)).for_each(|route| built.apply(route));
             }
         }

@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
+use chancery_base::resource::Sourced;
 use chancery_base::schema::go_quoted;
 use chancery_kubernetes::go;
 
@@ -24,7 +25,7 @@ pub(super) fn cidr(written: &Tree) -> Result<CidrMatch, String> {
         length: i64::from(length),
         is_ipv6: address.is_ipv6(),
         distinct: false,
-        invert: false,
+        invert: Sourced::default(),
     })
 }
 
@@ -36,7 +37,7 @@ pub(super) fn text_match(name: &Tree, of: &Tree) -> StringMatch {
         "RegularExpression" => StringMatchKind::Regex,
         _ => StringMatchKind::Exact,
     };
-    StringMatch { name: text_of(name), kind, value: text_of(of.get("value")), invert: false }
+    StringMatch { name: text_of(name), kind, value: text_of(of.get("value")), invert: Sourced::default() }
 }
 
 /// Reads headers that are added and set.

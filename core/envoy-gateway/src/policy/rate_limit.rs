@@ -82,7 +82,7 @@ fn global(written: &Tree, policy: (&Str, &Str), is_enabled: bool) -> Result<Vec<
     written.get("rules").items().iter().enumerate().map(|(at, rule)| self::rule(rule, policy, at)).collect()
 }
 
-fn string_match(name: &Tree, kind: StringMatchKind, value: &Tree, invert: bool) -> StringMatch {
+fn string_match(name: &Tree, kind: StringMatchKind, value: &Tree, invert: Sourced<bool>) -> StringMatch {
     StringMatch { name: text_of(name), kind, value: text_of(value), invert }
 }
 
@@ -109,14 +109,14 @@ fn rule(written: &Tree, (namespace, name): (&Str, &Str), index: usize) -> Result
             rule.headers.push(header(of)?);
         }
         for of in selector.get("methods").items() {
-            rule.methods.push(string_match(&Tree::NULL, StringMatchKind::Exact, of.get("value"), of.get("invert").bool()));
+            rule.methods.push(string_match(&Tree::NULL, StringMatchKind::Exact, of.get("value"), of.get("invert").flag()));
         }
         if let Some(of) = selector.get("path").some() {
             rule.path = Some(path(of)?);
         }
         if let Some(of) = selector.get("sourceCIDR").some() {
             let found = cidr(of.get("value")).map_err(|error| format!("unable to translate rateLimit: {error}"))?;
-            rule.cidr = Some(CidrMatch { distinct: of.get("type").is("Distinct"), invert: of.get("invert").bool(), ..found });
+            rule.cidr = Some(CidrMatch { distinct: of.get("type").is("Distinct"), invert: of.get("invert").flag(), ..found });
         }
         for of in selector.get("queryParams").items() {
             rule.query.push(parameter(of)?);
@@ -126,21 +126,21 @@ fn rule(written: &Tree, (namespace, name): (&Str, &Str), index: usize) -> Result
 }
 
 fn header(of: &Tree) -> Result<StringMatch, String> {
-    let (name, value, invert) = (of.get("name"), of.get("value"), of.get("invert").bool());
+    let (name, value, invert) = (of.get("name"), of.get("value"), of.get("invert").flag());
     match (of.get("type").text(), value.some()) {
         ("" | "Exact", Some(_)) => Ok(string_match(name, StringMatchKind::Exact, value, invert)),
         ("RegularExpression", Some(_)) => {
             expression(value.text())?;
             Ok(string_match(name, StringMatchKind::Regex, value, invert))
         }
-        ("Distinct", None) if invert => Err("unable to translate rateLimit.Invert is not applicable for distinct header match type".into()),
-        ("Distinct", None) => Ok(string_match(name, StringMatchKind::Distinct, &Tree::NULL, false)),
+        ("Distinct", None) if invert.value => Err("unable to translate rateLimit.Invert is not applicable for distinct header match type".into()),
+        ("Distinct", None) => Ok(string_match(name, StringMatchKind::Distinct, &Tree::NULL, Sourced::default())),
         _ => Err("unable to translate rateLimit. Either the header.Type is not valid or the header is missing a value".into()),
     }
 }
 
 fn path(of: &Tree) -> Result<StringMatch, String> {
-    let (value, invert) = (of.get("value"), of.get("invert").bool());
+    let (value, invert) = (of.get("value"), of.get("invert").flag());
     let found = |kind: StringMatchKind, value: Sourced<Str>| Ok(StringMatch { kind, value, invert, ..StringMatch::default() });
     match of.get("type").text() {
         "" | "PathPrefix" if value.is("/") => found(StringMatchKind::Prefix, text_of(value)),
@@ -159,7 +159,7 @@ fn path(of: &Tree) -> Result<StringMatch, String> {
 }
 
 fn parameter(of: &Tree) -> Result<StringMatch, String> {
-    let (name, value, invert) = (of.get("name"), of.get("value"), of.get("invert").bool());
+    let (name, value, invert) = (of.get("name"), of.get("value"), of.get("invert").flag());
     if name.text().is_empty() {
         return Err("name is required when QueryParamMatch is specified".into());
     }
@@ -171,9 +171,9 @@ fn parameter(of: &Tree) -> Result<StringMatch, String> {
             expression(value.text())?;
             Ok(string_match(name, StringMatchKind::Regex, value, invert))
         }
-        "Distinct" if invert => Err("unable to translate rateLimit.Invert is not applicable for distinct query parameter match type".into()),
+        "Distinct" if invert.value => Err("unable to translate rateLimit.Invert is not applicable for distinct query parameter match type".into()),
         "Distinct" if !value.is_null() => Err("unable to translate rateLimit.Value is not applicable for distinct query parameter match type".into()),
-        "Distinct" => Ok(string_match(name, StringMatchKind::Distinct, &Tree::NULL, false)),
+        "Distinct" => Ok(string_match(name, StringMatchKind::Distinct, &Tree::NULL, Sourced::default())),
         other => Err(format!("invalid query parameter match type: {other}")),
     }
 }

@@ -153,7 +153,7 @@ pub(super) fn service(
         return Err("external service destinations having multiple endpoint types are not supported".into());
     }
     let origin = references.first().and_then(|reference| reference.origin);
-    Ok(Destination { name: Str::from(name), settings, metadata: Some(metadata_of(owner, "")), origin, ..Destination::default() })
+    Ok(Destination { name: Str::from(name), settings, metadata: Some(metadata_of(owner, Sourced::default())), origin, ..Destination::default() })
 }
 
 fn validate(t: &Translator<'_>, owner: &Admitted<'_>, reference: &Tree) -> Result<(), String> {

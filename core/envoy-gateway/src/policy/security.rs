@@ -85,7 +85,7 @@ impl Attached for SecurityPolicy {
                     }
                 } else if let Some(http) = xds.http.iter_mut().find(|http| http.core.name == name) {
                     let is_meant = |route: &super::super::model::HttpRoute| {
-                        route.name.starts_with(&*prefix) && rule.is_none_or(|rule| *route.metadata.section == *rule)
+                        route.name.starts_with(&*prefix) && rule.is_none_or(|rule| *route.metadata.section.value == *rule)
                     };
                     errors.extend(apply.to_http(http, proxy.as_deref(), true, is_meant));
                 }
@@ -213,7 +213,7 @@ impl Apply<'_, '_> {
     fn to_tcp(&self, tcp: &mut TcpListener, rule: Option<&str>) {
         let authorization: Option<&Authorization> = self.security.authorization.as_ref();
         for route in tcp.routes.iter_mut().filter(|route| route.authorization.is_none()) {
-            let section = route.destination.as_ref().and_then(|of| of.metadata.as_ref()).map_or("", |metadata| metadata.section.as_str());
+            let section = route.destination.as_ref().and_then(|of| of.metadata.as_ref()).map_or("", |metadata| metadata.section.value.as_str());
             if rule.is_none_or(|rule| rule == section) {
                 route.authorization = authorization.cloned();
             }

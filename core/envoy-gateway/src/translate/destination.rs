@@ -168,6 +168,8 @@ fn setting(
             let message = format!("no ready endpoints for the related {} {}/{}", object.kind.name(), of.namespace, of.name);
             return Err(RouteError::new("EndpointsNotFound", message));
         }
+        let reference = of.port.as_ref().and_then(|port| port.origin);
+        let endpoints = endpoints.into_iter().map(|endpoint| Endpoint { port_reference: reference, ..endpoint }).collect();
         (endpoints, address_type)
     };
     Ok(DestinationSetting {
@@ -176,7 +178,7 @@ fn setting(
         force_http1: app_protocol.is_some_and(|written| forces_http1(written, protocol)),
         endpoints,
         address_type,
-        metadata: Some(metadata::of(object, &format!("{number}"))),
+        metadata: Some(metadata::of(object, Sourced::new(Str::from(format!("{number}")), of.port.as_ref().and_then(|port| port.origin)))),
         origin: of.origin,
         ..DestinationSetting::default()
     })
@@ -304,7 +306,7 @@ pub(crate) fn setting_of_backend(t: &Translator<'_>, name: &str, of: &SettingOf,
     if spec.field("fallback").is_true() {
         setting.priority = Some(Sourced::new(1, spec.field("fallback").origin()));
     }
-    setting.metadata = Some(metadata::of(backend, ""));
+    setting.metadata = Some(metadata::of(backend, Sourced::default()));
     setting
 }
 

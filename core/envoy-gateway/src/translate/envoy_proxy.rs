@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
+use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use core::net::IpAddr;
 
@@ -28,7 +29,12 @@ pub(crate) fn merge_backends(resources: &Resources<'_>) -> Tree {
 
 /// Returns the settings of an EnvoyProxy alone.
 pub(super) fn of(proxy: &Admitted<'_>) -> EnvoyProxy {
-    EnvoyProxy { namespace: proxy.namespace().clone(), name: proxy.name().clone(), spec: tree(proxy.spec()), metadata: metadata::of(proxy, "") }
+    EnvoyProxy {
+        namespace: proxy.namespace().clone(),
+        name: proxy.name().clone(),
+        spec: tree(proxy.spec()),
+        metadata: metadata::of(proxy, Sourced::default()),
+    }
 }
 
 /// Merges the settings of the controller, the class and the Gateway.

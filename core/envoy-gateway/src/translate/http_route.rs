@@ -4,7 +4,7 @@ use super::super::context::{ListenerId, RouteContext, RouteKind, Translator};
 use super::super::model::{DirectResponse, HttpRoute, Metadata};
 use super::super::names;
 use super::super::status::sentence;
-use super::super::value::tree;
+use super::super::value::{text, tree};
 use super::error::{About, Collector, RouteError};
 use super::merge_backends::{BackendDestination, DestinationParts};
 use super::route_backend::{Backend, routing_type};
@@ -91,7 +91,7 @@ fn rules<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize) ->
             }
             errors.add(error);
         }
-        let metadata = metadata::of(object, rule.field("name").str());
+        let metadata = metadata::of(object, text(rule.field("name")));
         let mut routes = match routes_of_rule(at, rule, &filters, &metadata) {
             Ok(routes) => routes,
             Err(error) => {

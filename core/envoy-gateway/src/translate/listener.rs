@@ -2,7 +2,7 @@
 
 use super::super::context::{FrontendValidation, GatewayContext, Listener, ListenerId, Translator};
 use super::super::kinds::GATEWAY_API;
-use super::super::model::{CoreListener, HttpListener, Metadata, ReadyListener, TcpListener, TlsSettings, UdpListener};
+use super::super::model::{CoreListener, HttpListener, ReadyListener, TcpListener, TlsSettings, UdpListener};
 use super::{certificates, conflicts, metadata, overlapping_tls, telemetry};
 use alloc::format;
 use alloc::string::String;
@@ -241,13 +241,12 @@ fn add(t: &mut Translator<'_>, id: ListenerId, key: &Str) {
     let external_port = Sourced::new(listener.port, port.origin());
     let container_port = Sourced::new(container_port(t, gateway, listener.port), port.origin());
     let family = gateway.proxy(&["ipFamily"]).str();
-    let name = &listener.name;
     let core = CoreListener {
         name: listener.ir_name.clone(),
         address: address(&family),
         port: container_port,
         external_port,
-        metadata: Metadata { section: name.clone(), ..metadata::of(gateway.object, name) },
+        metadata: metadata::of(gateway.object, Sourced::new(listener.name.clone(), listener.at.field("name").origin())),
         ip_family: family,
         origin: Some(listener.at.origin()),
     };

@@ -29,7 +29,7 @@ pub(super) fn combine<'a>(matches: &[Cursor<'a>], of_filter: &[Cursor<'a>]) -> V
 
 /// Returns a comparison.
 pub(super) fn string_match(name: Sourced<Str>, kind: StringMatchKind, value: Sourced<Str>) -> StringMatch {
-    StringMatch { name, kind, value, invert: false }
+    StringMatch { name, kind, value, invert: Sourced::default() }
 }
 
 /// Adds the match of an HTTPRoute to a route.

@@ -4,6 +4,7 @@ use super::super::cluster::Admitted;
 use super::super::model::Metadata;
 use super::super::value::tree;
 use alloc::vec::Vec;
+use chancery_base::resource::Sourced;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
@@ -11,13 +12,13 @@ use chancery_text::Str;
 const PREFIX: &str = "gateway.envoyproxy.io/";
 
 /// Names an object and one of its sections.
-pub(crate) fn of(object: &Admitted<'_>, section: &str) -> Metadata {
+pub(crate) fn of(object: &Admitted<'_>, section: Sourced<Str>) -> Metadata {
     Metadata {
         kind: Str::new_static(object.kind.name()),
         namespace: object.namespace().clone(),
         name: object.name().clone(),
         annotations: annotations(object.annotations()),
-        section: Str::new(section),
+        section,
         policies: Vec::new(),
         origin: Some(object.metadata().field("name").origin()),
     }

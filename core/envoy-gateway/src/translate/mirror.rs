@@ -39,7 +39,7 @@ fn percentage(filter: Cursor<'_>) -> Tree {
     if let Some(numerator) = fraction.field("numerator").int() {
         let denominator = fraction.field("denominator").int().unwrap_or(100);
         let share = 100.0 * numerator as f32 / denominator as f32;
-        return Tree::from(f64::from(share)).with_origin(Some(fraction.origin()));
+        return Tree::from(f64::from(share)).with_origin(Some(fraction.origin().whole()));
     }
     let percent = filter.field("percent");
     percent.int().map_or(Tree::NULL, |share| Tree::from(share as f64).with_origin(Some(percent.origin())))

@@ -78,5 +78,5 @@ fn path(of: Option<&StringMatch>) -> Compared {
 
 fn compared(of: &StringMatch, lower: bool) -> Compared {
     let name = if lower { of.name.value.to_lowercase() } else { String::from(of.name.value.as_str()) };
-    (name, format!("{:?}", of.kind), of.invert, String::from(of.value.value.as_str()))
+    (name, format!("{:?}", of.kind), of.invert.value, String::from(of.value.value.as_str()))
 }

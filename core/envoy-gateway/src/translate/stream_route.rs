@@ -3,6 +3,7 @@
 use super::super::context::{ListenerId, RouteContext, RouteKind, Translator};
 use super::super::model::{TcpRoute, UdpRoute};
 use super::super::names;
+use super::super::value::text;
 use super::error::{Errors, RouteError};
 use super::merge_backends::{BackendDestination, DestinationParts, distinct};
 use super::route_backend::{Backend, routing_type};
@@ -71,7 +72,7 @@ fn attach_tls<'a>(
         route.conditions(parent).set("ResolvedRefs", false, "UnsupportedValue", message);
         return;
     }
-    let metadata = metadata::of(route.object, "");
+    let metadata = metadata::of(route.object, Sourced::default());
     let destination = destination(t, route, id, None, &metadata, backends);
     let made = TcpRoute {
         name: Str::from(names::stream_route(route)),
@@ -186,7 +187,7 @@ fn attach_tcp(t: &mut Translator<'_>, route: &RouteContext<'_>, id: ListenerId, 
         return;
     }
     let name = rule.field("name");
-    let destination = destination(t, route, id, name.some_str(), &metadata::of(route.object, name.str()), backends);
+    let destination = destination(t, route, id, name.some_str(), &metadata::of(route.object, text(name)), backends);
     let terminate = t.xds[&key].tcp[place].tls.clone();
     let listener = t.listener(id);
     let hostname = listener.hostname.clone().filter(|_| terminate.is_some());
@@ -195,7 +196,7 @@ fn attach_tcp(t: &mut Translator<'_>, route: &RouteContext<'_>, id: ListenerId, 
         server_names: hostname.map(|hostname| Vec::from([Sourced::new(hostname, listener.at.field("hostname").origin())])),
         terminate,
         destination: Some(destination),
-        metadata: metadata::of(route.object, ""),
+        metadata: metadata::of(route.object, Sourced::default()),
         origin: Some(rule.origin()),
         ..TcpRoute::default()
     };
@@ -213,11 +214,11 @@ fn attach_udp(t: &mut Translator<'_>, route: &RouteContext<'_>, id: ListenerId, 
     let name = listener.ir_name.clone();
     let Some(place) = t.xds.get(&key).and_then(|xds| xds.udp.iter().position(|of| of.core.name == name && of.route.is_none())) else { return };
     let rule_name = rule.field("name");
-    let destination = destination(t, route, id, rule_name.some_str(), &metadata::of(route.object, rule_name.str()), backends);
+    let destination = destination(t, route, id, rule_name.some_str(), &metadata::of(route.object, text(rule_name)), backends);
     let made = UdpRoute {
         name: Str::from(names::stream_route(route)),
         destination: Some(destination),
-        metadata: metadata::of(route.object, ""),
+        metadata: metadata::of(route.object, Sourced::default()),
         origin: Some(rule.origin()),
         ..UdpRoute::default()
     };

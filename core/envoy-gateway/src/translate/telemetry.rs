@@ -18,7 +18,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
-use chancery_base::resource::Sourced;
+use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use core::net::IpAddr;
 
@@ -221,7 +221,7 @@ fn fraction(share: &Tree) -> Tree {
     }
     let denominator = share.find("denominator").map_or(100.0, Tree::float);
     let value = share.get("numerator").float() * 100.0 / denominator;
-    Tree::from(value.clamp(0.0, 100.0)).with_origin(share.origin)
+    Tree::from(value.clamp(0.0, 100.0)).with_origin(share.origin.map(Origin::whole))
 }
 
 fn to(proxy: &EnvoyProxy, name: &str, settings: Vec<DestinationSetting>) -> Destination {

@@ -7,7 +7,8 @@ use crate::model::{ClusterTraffic, DestinationSetting};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::ir::Tree;
+use chancery_base::ir::{Plain, Tree};
+use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
 /// The endpoints of a cluster.
@@ -51,7 +52,8 @@ fn lb_endpoint(of: &crate::model::Endpoint, metadata: &Tree, traffic: &ClusterTr
 /// The address of an endpoint.
 fn endpoint_address(of: &crate::model::Endpoint) -> Tree {
     if of.path.is_null() {
-        return address(of.host.clone(), of.port);
+        let port = of.port_reference.map_or(Plain::Int(of.port.value), |by| Plain::Selected(Sourced::new(of.port.value, by)));
+        return address(of.host.clone(), Tree { value: port, origin: of.port.origin });
     }
     message! { "pipe": message! { "path": of.path.clone() } }
 }

@@ -31,7 +31,12 @@ pub(crate) fn setting_match(name: &str, of: &Tree) -> StringMatch {
         _ => StringMatchKind::Exact,
     };
     let value = of.get("value");
-    StringMatch { name: Sourced::new(Str::new(name), of.origin), kind, value: Sourced::new(value.str(), value.origin.or(of.origin)), invert: false }
+    StringMatch {
+        name: Sourced::new(Str::new(name), of.origin),
+        kind,
+        value: Sourced::new(value.str(), value.origin.or(of.origin)),
+        invert: Sourced::default(),
+    }
 }
 
 /// A comparison of a text in a tree of matchers.

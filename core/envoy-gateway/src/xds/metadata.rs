@@ -14,7 +14,7 @@ pub(crate) fn write_metadata(of: Option<&Metadata>) -> Tree {
         "name": &of.name,
         "namespace": &of.namespace,
         "annotations": if annotations.is_empty() { Tree::NULL } else { Tree::object(annotations) },
-        "sectionName": non_empty(&of.section),
+        "sectionName": non_empty(&of.section.value).or_from(of.section.origin),
     };
     let policies = of.policies.iter().map(|policy| message! { "kind": &policy.kind, "name": &policy.name, "namespace": &policy.namespace });
     let own = message! { "resources": one(resource.or_from(of.origin)), "policies": list(policies.collect()) };

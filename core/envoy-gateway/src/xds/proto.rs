@@ -128,8 +128,9 @@ pub(crate) fn fraction(of: &Tree) -> Tree {
     }
     let (numerator, denominator) = (of.get("numerator"), of.get("denominator"));
     let (share, whole) = share(numerator.int(), denominator.find_int());
-    message! { "numerator": Tree::from(share).or_from(numerator.origin), "denominator": Tree::from(whole).or_from(denominator.origin) }
-        .or_from(of.origin)
+    // The denominator decides the scale of the numerator.
+    let both = if denominator.is_null() { numerator.origin } else { of.origin.map(Origin::whole) };
+    message! { "numerator": Tree::from(share).or_from(both), "denominator": Tree::from(whole).or_from(denominator.origin) }.or_from(of.origin)
 }
 
 fn share(numerator: i64, denominator: Option<i64>) -> (i64, &'static str) {
@@ -148,7 +149,7 @@ fn share(numerator: i64, denominator: Option<i64>) -> (i64, &'static str) {
 pub(crate) fn fraction_percent(of: &Tree) -> Tree {
     let denominator = of.get("denominator").find_int().filter(|denominator| *denominator != 0).unwrap_or(100);
     let value = of.get("numerator").int() as f64 / denominator as f64 * 100.0;
-    message! { "value": Tree::from(value).or_from(of.origin) }.or_from(of.origin)
+    message! { "value": Tree::from(value).or_from(of.origin.map(Origin::whole)) }.or_from(of.origin)
 }
 
 /// What trees lack for reading settings.

@@ -6,8 +6,8 @@ use super::load_balancer::hash_policies;
 use super::matcher::{header_matcher, string_matcher};
 use super::metadata::write_metadata;
 use super::proto::{
-    SECOND, Setting as _, copied, derived, duration, empty, fraction, inline_bytes, list, message, nanos, non_empty, of_hundred, of_million, one,
-    proto_duration, regex,
+    SECOND, Setting as _, copied, derived, duration, empty, flag, fraction, inline_bytes, list, message, nanos, non_empty, of_hundred, of_million,
+    one, proto_duration, regex,
 };
 use super::retries::retry_policy;
 use super::tracing::{custom_tags, operations};
@@ -118,7 +118,7 @@ fn route_match(route: &HttpRoute) -> Tree {
     let query = route.query.iter().map(|of| message! { "name": of.name.clone(), "string_match": string_matcher(of) });
     out.set("query_parameters", list(query.collect()));
     let cookies = route.cookies.iter().map(|of| {
-        message! { "name": of.name.clone(), "string_match": string_matcher(of), "invert_match": if of.invert { true.into() } else { Tree::NULL } }
+        message! { "name": of.name.clone(), "string_match": string_matcher(of), "invert_match": flag(&Tree::from(of.invert)) }
     });
     out.set("cookies", list(cookies.collect()));
     out

@@ -476,6 +476,7 @@ fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Viol
 fn note(of: &Tree, trace: &mut Trace) {
     trace.here(of.origin);
     match &of.value {
+        Plain::Selected(by) => trace.here(by.origin),
         Plain::List(items) => items.iter().enumerate().for_each(|(at, item)| trace.item(at, |t| note(item, t))),
         Plain::Object(fields) => fields.0.iter().for_each(|(name, value)| trace.at(name, |t| note(value, t))),
         _ => {}

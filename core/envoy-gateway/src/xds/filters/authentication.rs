@@ -112,7 +112,7 @@ fn csrf(shadow: &Tree, origins: &[StringMatch]) -> Tree {
                 "numerator": derived(whole.saturating_sub(shadow.get("numerator").int()), shadow.get("numerator")),
                 "denominator": derived(whole, shadow.get("denominator")),
             };
-            (fraction(&rest), message! { "default_value": of_hundred(100) }.or_from(shadow.origin))
+            (fraction(&rest.or_from(shadow.origin)), message! { "default_value": of_hundred(100) }.or_from(shadow.origin))
         }
         None => (of_hundred(100), Tree::NULL),
     };

@@ -3,7 +3,7 @@
 use super::{HttpFilters, set_config};
 use crate::model::{CidrMatch, HttpListener, HttpRoute, RateLimitRule, StringMatch, StringMatchKind};
 use crate::xds::matcher::{cidr_range, header_matcher, string_matcher};
-use crate::xds::proto::{Setting as _, any, derived, duration, extension, list, message, one};
+use crate::xds::proto::{Setting as _, any, derived, duration, extension, flag, list, message, one};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -162,8 +162,13 @@ pub(super) fn match_action(key: &str, of: &StringMatch, header: &str) -> Tree {
     }
     let name = Sourced::new(Str::new(header), of.name.origin);
     let matcher = header_matcher(&StringMatch { name, ..of.clone() });
-    let own = message! { "descriptor_key": key, "descriptor_value": key, "expect_match": !of.invert, "headers": one(matcher) };
+    let own = message! { "descriptor_key": key, "descriptor_value": key, "expect_match": expects_match(of), "headers": one(matcher) };
     message! { "header_value_match": own }.or_from(of.value.origin)
+}
+
+/// Whether the limit is for requests that match.
+fn expects_match(of: &StringMatch) -> Tree {
+    of.invert.map(|invert| !invert).into()
 }
 
 /// Whether a parameter is as a rule wants it, or the parameter's value.
@@ -172,18 +177,18 @@ pub(super) fn query_action(key: &str, of: &StringMatch) -> Tree {
         return message! { "query_parameters": message! { "query_parameter_name": of.name.clone(), "descriptor_key": key } }.or_from(of.name.origin);
     }
     let matcher = message! { "name": of.name.clone(), "string_match": string_matcher(of) };
-    let own = message! { "descriptor_key": key, "descriptor_value": key, "expect_match": !of.invert, "query_parameters": one(matcher) };
+    let own = message! { "descriptor_key": key, "descriptor_value": key, "expect_match": expects_match(of), "query_parameters": one(matcher) };
     message! { "query_parameter_value_match": own }.or_from(of.value.origin)
 }
 
 pub(super) fn cidr_value(of: &CidrMatch) -> Tree {
-    derived(if of.invert { format!("invert:{}", of.cidr.text()) } else { String::from(of.cidr.text()) }, &of.cidr)
+    derived(if of.invert.value { format!("invert:{}", of.cidr.text()) } else { String::from(of.cidr.text()) }, &of.cidr)
 }
 
 /// Whether a client's address is in a range, or the address.
 pub(super) fn cidr_action(key: &str, of: &CidrMatch, distinct: bool) -> Tree {
     let value = if distinct { "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%".into() } else { cidr_value(of) };
-    let matcher = message! { "ranges": one(cidr_range(of)), "invert_match": if of.invert { true.into() } else { Tree::NULL } };
+    let matcher = message! { "ranges": one(cidr_range(of)), "invert_match": flag(&Tree::from(of.invert)) };
     message! { "remote_address_match": message! { "descriptor_key": key, "descriptor_value": value, "address_matcher": matcher } }
         .or_from(of.cidr.origin)
 }
