@@ -26,7 +26,7 @@ use core::time::Duration;
 const RATE_LIMIT: &str = "envoy-ratelimit";
 const RATE_LIMIT_PORT: i64 = 8081;
 
-/// The address from which Envoys request their configuration, and its port.
+/// The address of the server that sends Envoys their configuration, and its port.
 const SERVER: &str = "envoy-gateway";
 const SERVER_PORT: u16 = 18000;
 

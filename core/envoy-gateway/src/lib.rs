@@ -34,6 +34,8 @@ mod relations;
 mod settings;
 mod stages;
 mod status;
+#[cfg(test)]
+mod tests;
 mod translate;
 mod traps;
 mod value;
