@@ -1,4 +1,4 @@
-//! JSON pointers in the output of `compile` for several gateways, which holds one document per gateway.
+//! JSON pointers in the output of `compile`, which contains a document for each gateway if there are several.
 //!
 //! Does not resolve the rest of a pointer; see `chancery_core::explain::resolve`.
 
