@@ -82,7 +82,7 @@ pub use finding_cause::causes;
 pub use finding_fold::{FindingTag, FoldedFinding, fold, tag_of};
 pub use finding_group::{FindingGroup, group_findings};
 pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
-pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, ServiceShare, Step, graph, graph_of, story, why};
+pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, ServiceShare, Step, callers, graph, graph_of, story, why};
 pub use headline::{ServiceNames, parts_on_path, service_name, shares, story_path};
 pub use known_findings::KnownFindings;
 pub use ledger::{LedgerFinding, LedgerRow, StatusCondition, ledger, ledger_of, rows_without_effect};

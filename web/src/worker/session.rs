@@ -675,6 +675,7 @@ impl Session {
         self.whole_graph();
         if let (Some(graph), Some(overview)) = (&self.graph, &self.overview) {
             (details.nodes, details.groups) = drawing::boxes_of_selection(graph, overview, &self.compilation, &core);
+            details.facts.extend(explain::callers(overview, &details.nodes));
             for (node, group) in details.nodes.iter().zip(&mut details.groups) {
                 self.joined.get(node).into_iter().for_each(|joined| group.clone_from(joined));
             }

@@ -8,6 +8,7 @@
 
 mod app_gateway;
 mod build;
+mod calls;
 mod envoy;
 mod focus;
 mod fold;
@@ -22,6 +23,7 @@ mod verbatim;
 
 pub use build::graph;
 pub(crate) use build::id_of;
+pub use calls::callers;
 pub(super) use envoy::TRANSPORT;
 pub use focus::Focus;
 pub use path::{Step, why};

@@ -1,6 +1,6 @@
 //! The overview of examples of several dialects: boxes by column, shares and rules about calls; and the verdict that names the same services.
 
-use crate::{Graph, Relation, RunningGateway, overview};
+use crate::{Graph, Relation, RunningGateway, callers, overview};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -78,6 +78,9 @@ fn intention_is_an_arrow_between_services() {
     let terms: Vec<String> = story.edges.iter().flat_map(|edge| edge.terms.iter().map(ToString::to_string)).collect();
     assert_eq!(terms, ["deny DELETE /*", "allow /orders*"]);
     assert!(story.cycles.is_empty(), "an intention does not point back to its caller");
+    let callers = callers(&story, &[String::from("service/orders")]);
+    let [caller] = &callers[..] else { panic!("{callers:?}") };
+    assert!(caller.starts_with("`web` may call it under conditions: deny DELETE /*, then allow /orders* ("), "{caller}");
     let of = |method: &str, path: &str| verdict(&compilation, &story, method, &format!("http://localhost:9191{path}"));
     assert_eq!(of("GET", "/orders/1"), "orders, by permission 2 of intention `orders`");
     assert_eq!(of("DELETE", "/orders/1"), "orders, but permission 1 of intention `orders` denies it: deny DELETE /* (403)");
