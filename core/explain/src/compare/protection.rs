@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", None, disabled), ["need a valid token"]);
         assert!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", disabled, None).is_empty());
         assert_eq!(lost("protection", Some("a valid token and a login"), Some("a login")), ["need a valid token"]);
-        assert!(lost("protection", Some("nothing is checked"), Some("a login")).is_empty());
+        assert!(lost("protection", Some("not checked"), Some("a login")).is_empty());
         assert_eq!(lost("removed request headers", Some("x-role, x-user"), Some("x-role")), ["have the client's headers x-user removed"]);
         assert!(lost("removed request headers", Some("none"), Some("x-role")).is_empty());
     }

@@ -18,7 +18,7 @@ pub struct Focus {
     pub kinds: Vec<String>,
     /// Only nodes that have errors or are missing, and their neighbours.
     pub only_errors: bool,
-    /// The same, and nodes that have warnings.
+    /// Only nodes that have errors or warnings or are missing, and what refers to them.
     pub only_problems: bool,
     /// Leaves out parts that the controller adds by itself, without a resource.
     pub written_only: bool,

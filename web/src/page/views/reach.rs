@@ -28,7 +28,7 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     let reached = cases.iter().filter(|case| case.reached).count();
     let first = match (reached, cases.len()) {
         (_, 0) if request.iter().any(|part| part.holds) => "It makes no route, but this request uses it.".to_string(),
-        (_, 0) => "It makes no route, and this request does not use it.".into(),
+        (_, 0) => "It makes no route.".into(),
         (0, 1) => "No simulated request reaches its rule.".into(),
         (0, all) => format!("No simulated request reaches any of its {all} rules."),
         (1, 1) => "Requests reach it.".into(),

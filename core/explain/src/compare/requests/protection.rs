@@ -31,7 +31,7 @@ fn checks(of: &Simulation) -> Vec<Check> {
 
 fn words(of: &[Check]) -> String {
     let needs: Vec<&str> = of.iter().map(|(_, need)| *need).collect();
-    if needs.is_empty() { "nothing is checked".to_string() } else { series(&needs) }
+    if needs.is_empty() { "not checked".to_string() } else { series(&needs) }
 }
 
 /// The checks that only one side makes.
@@ -134,9 +134,9 @@ mod tests {
     fn both_sides_name_their_checks() {
         let token = ("envoy.filters.http.jwt_authn", "asks");
         let login = ("envoy.filters.http.oauth2/securitypolicy/a/b", "asks");
-        assert_eq!(change(&[token], &[]), Some(("a valid token".into(), "nothing is checked".into())));
+        assert_eq!(change(&[token], &[]), Some(("a valid token".into(), "not checked".into())));
         assert_eq!(change(&[token, login], &[login]), Some(("a valid token and a login".into(), "a login".into())));
-        assert_eq!(change(&[], &[token]), Some(("nothing is checked".into(), "a valid token".into())));
+        assert_eq!(change(&[], &[token]), Some(("not checked".into(), "a valid token".into())));
         assert_eq!(change(&[token], &[token]), None);
     }
 
