@@ -26,7 +26,9 @@ describe("appearance", () => {
       test(`${view}, ${theme}`, async () => {
         const { page, close } = await visit({ theme, width: 1120, height: 620 });
         await clickLine(page, "name: cart,");
+        await page.locator(".cm-line.selected-line", { hasText: "name: cart," }).waitFor();
         await show(page, view);
+        if (view === "compare") await page.getByText("Nothing differs.").waitFor();
         if (view === "graph") await page.locator(".box").first().waitFor();
         await page.mouse.move(0, 0);
         await page.evaluate(() => document.fonts.ready);
