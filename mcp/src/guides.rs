@@ -21,7 +21,7 @@ impl Guide {
 macro_rules! guides {
     ($($name:literal),* $(,)?) => {
         /// All guides.
-        pub const ALL: &[Guide] = &[$(Guide { name: $name, text: include_str!(concat!("../guides/", $name, ".md")) }),*];
+        pub const ALL: &[Guide] = &[$(Guide { name: $name, text: include_str!(concat!(env!("CHANCERY_GUIDES"), "/", $name, ".md")) }),*];
     };
 }
 

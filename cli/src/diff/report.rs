@@ -51,7 +51,7 @@ fn lost(out: &mut String, differences: &Differences) {
     }
     out.push_str("### :warning: Requests that lose protection\n\n");
     for (change, lost) in lost.iter().take(MOST) {
-        let _ = writeln!(out, "- `{}` no longer {}{}", cell(&change.requests), lost.join(", and no longer "), at_span(span_of(change)));
+        let _ = writeln!(out, "- `{}` no longer {}{}", code(&change.requests), lost.join(", and no longer "), at_span(span_of(change)));
     }
     if lost.len() > MOST {
         let _ = writeln!(out, "- ... and {} more.", lost.len() - MOST);
@@ -94,9 +94,9 @@ fn table(out: &mut String, changes: &[Change]) {
     out.push_str("| | what | before | after |\n|---|---|---|---|\n");
     for change in changes.iter().take(MOST) {
         let was = was(change).map(|was| format!(" ({})", cell(&was))).unwrap_or_default();
-        let _ = writeln!(out, "| {} | {} `{}`{was}{} | | |", change.change.name(), change.kind, cell(&change.name), at(change));
+        let _ = writeln!(out, "| {} | {} `{}`{was}{} | | |", change.change.name(), change.kind, code_cell(&change.name), at(change));
         for field in &change.fields {
-            let _ = writeln!(out, "| | `{}` | {} | {} |", cell(&field.path), value(field.before.as_ref()), value(field.after.as_ref()));
+            let _ = writeln!(out, "| | `{}` | {} | {} |", code_cell(&field.path), value(field.before.as_ref()), value(field.after.as_ref()));
         }
     }
     if changes.len() > MOST {
@@ -112,14 +112,14 @@ fn of_settings(out: &mut String, all: &[SettingView]) {
     let _ = writeln!(out, "### The controller's own configuration: {}\n\n| setting | | before | after |\n|---|---|---|---|", settings(all));
     for setting in all.iter().take(MOST) {
         let (before, after) = (value(setting.before.as_ref()), value(setting.after.as_ref()));
-        let _ = writeln!(out, "| `{}` | {} | {before} | {after} |", cell(&setting.path), setting.restart.words());
+        let _ = writeln!(out, "| `{}` | {} | {before} | {after} |", code_cell(&setting.path), setting.restart.words());
     }
     out.push('\n');
 }
 
 /// A value in a cell of a table.
 fn value(of: Option<&String>) -> String {
-    of.map(|value| format!("`{}`", cell(value))).unwrap_or_default()
+    of.map(|value| format!("`{}`", code_cell(value))).unwrap_or_default()
 }
 
 /// Requests that are treated differently, which reviewers need first.
@@ -131,12 +131,12 @@ pub fn of_requests(requests: &Requests) -> String {
     } else {
         let _ = writeln!(out, "### Requests that change: {}\n\n| requests | what | before | after |\n|---|---|---|---|", kinds(requests));
         for change in requests.changes.iter().take(MOST) {
-            let mut named = Some(format!("`{}`{}", cell(&change.requests), at_span(span_of(change))));
+            let mut named = Some(format!("`{}`{}", code_cell(&change.requests), at_span(span_of(change))));
             for difference in &change.differences {
                 let (before, after) = (value(difference.before.as_ref()), value(difference.after.as_ref()));
                 let _ = writeln!(out, "| {} | {} | {before} | {after} |", named.take().unwrap_or_default(), cell(&difference.what));
             }
-            let _ = writeln!(out, "| | e.g. | `{}` | |", cell(&change.witness.curl));
+            let _ = writeln!(out, "| | e.g. | `{}` | |", code_cell(&change.witness.curl));
         }
         if requests.changes.len() > MOST {
             let _ = writeln!(out, "\n... and {} more.", requests.changes.len() - MOST);
@@ -166,6 +166,16 @@ fn sentence_of(change: &RequestChange) -> String {
 /// Returns a table cell. Redacts before it escapes Markdown.
 fn cell(text: &str) -> String {
     plain(&scrub(text)).replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;").replace('\n', " ")
+}
+
+/// Returns text for a code span, in which Markdown only reads backticks.
+fn code(text: &str) -> String {
+    plain(&scrub(text)).replace('`', "'").replace('\n', " ")
+}
+
+/// Returns text for a code span in a table, which also reads bars.
+fn code_cell(text: &str) -> String {
+    code(text).replace('|', "\\|")
 }
 
 fn at(change: &Change) -> String {

@@ -81,6 +81,35 @@ fn action_comment_names_lost_protection_first() {
 }
 
 #[test]
+fn lost_protection_of_all_paths_comes_first() {
+    let policies = include_str!("../../../assets/examples/envoy-gateway/policies.yaml");
+    let another = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: shop}\n\
+                   spec: {gatewayClassName: eg, listeners: [{name: http, protocol: HTTP, port: 81}]}\n";
+    let before: Vec<&str> = policies.split("---\n").filter(|document| !document.contains("name: shop-jwt")).collect();
+    let (folder, _) = repository();
+    folder.write("gateway/auth.yaml", AUTH.as_bytes());
+    folder.write("eg/shop.yaml", format!("{}{another}", before.join("---\n")).as_bytes());
+    let base = folder.commit();
+    folder.git(&["rm", "--quiet", "gateway/auth.yaml"]);
+    folder.write("eg/shop.yaml", format!("{policies}{another}").as_bytes());
+    folder.commit();
+    let runner = Runner::new(folder);
+    let run = runner.step("diff", &[("BASE", &base), ("INPUTS", "gateway eg")]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run));
+    let comment = runner.read("chancery-comment.md");
+    let at = |words: &str| comment.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{comment}"));
+    let order = [
+        at("### :warning: Requests that lose protection"),
+        at("no longer need permission from the authorization service"),
+        at("no longer need a permitted address or identity at eg/shop.yaml"),
+        at("### `gateway`"),
+        at("### `eg`"),
+        at("### Gateway shop/eg"),
+    ];
+    assert!(order.is_sorted() && comment.matches(":warning:").count() == 1, "{comment}");
+}
+
+#[test]
 fn action_comment_is_updated() {
     let (runner, base) = pull_request();
     runner.step("diff", &[("BASE", &base)]);

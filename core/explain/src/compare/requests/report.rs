@@ -253,11 +253,8 @@ pub(in crate::compare) fn merge(places: &mut Vec<RequestPlace>) {
     }
     let has = |of: &RequestPlace, path: &str, all: &[RequestPlace]| {
         let is_it = |other: &RequestPlace| {
-            let real = |of: &RequestPlace| of.conditions.iter().filter(|words| !words.starts_with(OTHER_THAN)).cloned().collect::<BTreeSet<_>>();
-            other.path.as_deref() == Some(path)
-                && real(other).is_subset(&real(of))
-                && other.hosts == of.hosts
-                && (other.scheme.is_none() || other.scheme == of.scheme)
+            let is_wider = other.conditions.iter().all(|words| words.starts_with(OTHER_THAN) || of.conditions.contains(words));
+            other.path.as_deref() == Some(path) && is_wider && other.hosts == of.hosts && (other.scheme.is_none() || other.scheme == of.scheme)
         };
         all.iter().any(is_it)
     };
