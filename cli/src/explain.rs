@@ -143,13 +143,13 @@ impl PlaceOf<'_> {
             None if is_decided => input_without_line(self.compilation, self.source, self.line).and_then(|left| without(given, self.source, left)),
             None => None,
         };
+        gateway_pointer::complete(&mut report, documents.iter().map(|(gateway, _)| *gateway));
         match format {
             Format::Human => {
                 let explainer = Explainer { document, root: None, excerpts: Excerpts::new(&positions, style), style };
                 print(&explainer.line(&report, without.as_ref()))?;
             }
             Format::Json => {
-                gateway_pointer::complete(&mut report, documents.iter().map(|(gateway, _)| *gateway));
                 let mut data = json(&report)?;
                 if let Some(without) = &without {
                     data[without.key()] = without.data()?;
@@ -373,6 +373,8 @@ impl Explainer<'_> {
                 let _ = writeln!(out, "  no line sets this field by itself; it is part of {}, which comes from", self.style.bold(plain(&place)));
                 self.origins(out, true, &of.origins);
             }
+            // A field without a value has no origin.
+            None if of.value.is_none() && of.origins.is_empty() => {}
             None => self.origins(out, true, &of.origins),
         }
         if !of.inside.is_empty() {

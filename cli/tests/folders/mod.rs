@@ -36,6 +36,29 @@ fn requests_objects_and_files_are_distinguished() {
 }
 
 #[test]
+fn pointers_of_several_gateways_name_gateway() {
+    let policies = include_str!("../../../assets/examples/envoy-gateway/policies.yaml");
+    let another = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: other, namespace: shop}\n\
+                   spec: {gatewayClassName: eg, listeners: [{name: http, protocol: HTTP, port: 81}]}\n";
+    let folder = Folder::with(&[("in.yaml", format!("{policies}{another}").as_str())]);
+    let line = 1 + policies.lines().position(|line| line.contains("requestTimeout")).expect("the timeout");
+    let target = format!("in.yaml:{line}");
+    let data = json(&folder.run(&["explain", &target, "in.yaml", "--format", "json"]).out);
+    let made = data["made"].as_array().expect("a list").iter().find(|made| made["value"] == "5s").expect("the timeout");
+    let pointer = made["pointer"].as_str().expect("a pointer");
+    // The pointer leads to the value in the output of `compile`, and back to the line.
+    let compiled = json(&folder.run(&["compile", "--output", "envoy", "in.yaml"]).out);
+    assert_eq!(compiled.pointer(pointer).and_then(|value| value.as_str()), Some("5s"), "{pointer}");
+    let back = json(&folder.run(&["explain", pointer, "in.yaml", "--format", "json"]).out);
+    assert_eq!((&back["value"], &back["origins"][0]["line"]), (&"5s".into(), &line.into()));
+    // Text has the same pointers.
+    let text = folder.run(&["explain", &target, "in.yaml"]).out;
+    assert!(text.contains("      /shop~1eg/static_resources/"), "{text}");
+    let nothing = folder.run(&["explain", "/shop~1other/static_resources/nothing", "in.yaml"]).out;
+    assert!(nothing.contains("nothing is set there") && !nothing.contains("writes this value"), "{nothing}");
+}
+
+#[test]
 fn named_file_is_always_read() {
     let folder = Folder::with(&[("a/package.json", "{\"name\": \"x\"}"), ("a/a.yaml", MAPPING), ("a/tsconfig.json", "{\n  // a comment\n}\n")]);
     assert_eq!(folder.run(&["check", "a"]).code, 0);
