@@ -1,11 +1,12 @@
-//! Tests origins of Envoy's values on small inputs.
+//! Tests origins of Envoy's values, and the bootstrap, on small inputs.
 
 use alloc::format;
 use alloc::string::String;
-use chancery_base::compilation::{Compilation, Options};
+use chancery_base::compilation::{Compilation, Options, for_interactive_use};
 use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::{Inputs, Origin};
 use chancery_compile::Compiler;
+use chancery_envoy::emit::{Emitted, emit};
 
 const INPUT: &str = "apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -39,8 +40,8 @@ ports: [{name: http, port: 3001, protocol: TCP}]
 endpoints: [{addresses: [10.1.0.1], conditions: {ready: true}}]
 ";
 
-fn compiled() -> Compilation {
-    Compiler::new(&[&crate::DIALECT]).compile(&Inputs::one("a.yaml", INPUT), &Options::default())
+fn compiled(text: &str) -> Compilation {
+    Compiler::new(&[&crate::DIALECT]).compile(&Inputs::one("a.yaml", text), &for_interactive_use(Options::default()))
 }
 
 fn path(compilation: &Compilation, origin: Option<Origin>) -> String {
@@ -51,7 +52,7 @@ fn path(compilation: &Compilation, origin: Option<Origin>) -> String {
 
 #[test]
 fn endpoint_port_names_slice_and_reference() {
-    let compilation = compiled();
+    let compilation = compiled(INPUT);
     let ir = compilation.gateways().next().expect("a gateway").ir.clone();
     let assignment = ir.delivery.verbatim.endpoints.first().expect("endpoints");
     let host = assignment.get("endpoints").items()[0].get("lb_endpoints").items()[0].clone();
@@ -59,4 +60,16 @@ fn endpoint_port_names_slice_and_reference() {
     assert_eq!((port.int(), path(&compilation, port.origin).as_str()), (3001, "EndpointSlice ports[0].port"));
     let Plain::Selected(by) = &port.value else { panic!("the reference selects the port") };
     assert_eq!(path(&compilation, by.origin), "HTTPRoute spec.rules[0].backendRefs[0].port");
+}
+
+#[test]
+fn bootstrap_has_server_only_for_missing_secrets() {
+    let bootstrap = |listener: &str| {
+        let compilation = compiled(&INPUT.replace("{name: one, protocol: HTTP, port: 8080}", listener));
+        let gateway = compilation.gateways().next().expect("a gateway");
+        emit(gateway.ir, &chancery_envoy::Options::default(), &mut Emitted::new()).text()
+    };
+    let missing = bootstrap("{name: one, protocol: HTTPS, port: 8443, tls: {certificateRefs: [{name: missing}]}}");
+    assert!(missing.contains("\"dynamic_resources\"") && missing.contains("\"xds_cluster\""), "{missing}");
+    assert!(!bootstrap("{name: one, protocol: HTTP, port: 8080}").contains("xds_cluster"));
 }
