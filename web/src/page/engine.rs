@@ -13,8 +13,11 @@ use leptos::task::spawn_local;
 /// A compile that takes longer than this is ended. All times are in milliseconds.
 const LIMIT: u32 = 10_000;
 
-/// A pause starts after this time without a compile.
-const PAUSE: u32 = 200;
+/// A pause starts after this many times the duration of the last compile without a compile, within these limits: what runs in a pause takes longer
+/// for larger inputs, and would delay the next compile.
+const PAUSE_FACTOR: f64 = 6.0;
+const SHORTEST_PAUSE: f64 = 200.0;
+const LONGEST_PAUSE: f64 = 1_000.0;
 
 /// A compile that takes longer than this is reported.
 const SLOW: u32 = 300;
@@ -43,6 +46,8 @@ pub struct Engine {
     pub progress: RwSignal<Progress>,
     workspace: Workspace,
     screen: Screen,
+    /// The duration of the last compile in milliseconds.
+    duration: StoredValue<f64>,
     /// Whether a compile is running, and whether another one must follow.
     compiling: StoredValue<(bool, bool)>,
     /// Findings of the host that the compiler does not know: what Envoys reject now. They follow the compiler's.
@@ -66,6 +71,7 @@ impl Engine {
             progress,
             workspace,
             screen,
+            duration: StoredValue::new(0.0),
             compiling: StoredValue::new((false, false)),
             host_findings: StoredValue::new(Vec::new()),
             waiting: StoredValue::new(Vec::new()),
@@ -136,7 +142,10 @@ impl Engine {
         }
         // The timeout is cancelled when it is dropped.
         let _limit = Timeout::new(LIMIT, link::end);
-        ask::<Compiled>(Question::Compile(work)).await
+        let started = js_sys::Date::now();
+        let compiled = ask::<Compiled>(Question::Compile(work)).await;
+        self.duration.set_value(js_sys::Date::now() - started);
+        compiled
     }
 
     /// Replaces the findings of the host.
@@ -195,7 +204,8 @@ impl Engine {
                 act();
             }
         };
-        Timeout::new(if generation <= 1 { 0 } else { PAUSE }, act).forget();
+        let pause = (self.duration.get_value() * PAUSE_FACTOR).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
+        Timeout::new(if generation <= 1 { 0 } else { pause as u32 }, act).forget();
     }
 
     /// Applies the fix of a finding. If a compile is running, the findings may be outdated: waits for the result and applies the fix only if it still

@@ -36,6 +36,15 @@ struct Running {
     _listeners: [EventListener; 2],
 }
 
+/// A question that waits for the worker.
+struct Queued {
+    number: u32,
+    json: Uint8Array,
+    is_compile: bool,
+    /// Whether it can be answered before the first compile.
+    needs_no_work: bool,
+}
+
 #[derive(Default)]
 struct Link {
     worker: Option<Running>,
@@ -46,8 +55,10 @@ struct Link {
     /// Whether it could not be loaded.
     has_failed: bool,
     on_failure: Option<Rc<dyn Fn()>>,
-    /// Questions about work that arrived before the first compile. They are sent after it.
-    held: Vec<(u32, Uint8Array)>,
+    /// Whether the worker is answering a question. It gets the next one after its answer, so that a compile waits for at most one question.
+    is_busy: bool,
+    /// Questions that the worker has not received, in order. Compiles come first.
+    queue: Vec<Queued>,
     /// Questions of a first visit with their answers, until the worker is ready.
     first: Vec<(serde_json::Value, String)>,
     next: u32,
@@ -78,6 +89,8 @@ fn start() -> Running {
         let waiting = LINK.with_borrow_mut(|link| {
             link.is_ready = true;
             link.first.clear();
+            link.is_busy = false;
+            link.post_next();
             link.waiting.remove(&(number as u32))
         });
         if let Some(waiting) = waiting {
@@ -186,26 +199,26 @@ fn send(question: Question) -> Result<oneshot::Receiver<Vec<u8>>, Silence> {
             link.has_failed = false;
             link.worker = Some(start());
         }
-        let bytes = Uint8Array::from(json.as_bytes());
         link.waiting.insert(number, send);
-        link.has_work |= is_compile;
-        if !link.has_work && !question.needs_no_work() {
-            return link.held.push((number, bytes));
-        }
-        if let Some(Running { worker, .. }) = &link.worker {
-            post(worker, number, &bytes);
-            if link.has_work {
-                link.held.drain(..).for_each(|(number, held)| post(worker, number, &held));
-            }
-        }
+        let json = Uint8Array::from(json.as_bytes());
+        link.queue.push(Queued { number, json, is_compile, needs_no_work: question.needs_no_work() });
+        link.post_next();
     });
     Ok(receive)
 }
 
-/// Posts a question and transfers its bytes to the worker.
-fn post(worker: &Worker, number: u32, bytes: &Uint8Array) {
-    // If this fails, the asker learns of it when the worker ends.
-    let _ = worker.post_message_with_transfer(&Array::of2(&number.into(), bytes), &Array::of1(&bytes.buffer()));
+impl Link {
+    /// Posts the next question if the worker is free, and transfers its bytes.
+    fn post_next(&mut self) {
+        let Some(Running { worker, .. }) = self.worker.as_ref().filter(|_| !self.is_busy) else { return };
+        let can_answer = |queued: &Queued| self.has_work || queued.needs_no_work;
+        let Some(next) = self.queue.iter().position(|queued| queued.is_compile).or_else(|| self.queue.iter().position(can_answer)) else { return };
+        let Queued { number, json, is_compile, .. } = self.queue.remove(next);
+        self.is_busy = true;
+        self.has_work |= is_compile;
+        // If this fails, the asker learns of it when the worker ends.
+        let _ = worker.post_message_with_transfer(&Array::of2(&number.into(), &json), &Array::of1(&json.buffer()));
+    }
 }
 
 /// Ends the worker. All pending questions fail, and the next question starts another worker.
@@ -215,6 +228,7 @@ pub fn end() {
             worker.terminate();
         }
         link.waiting.clear();
-        link.held.clear();
+        link.queue.clear();
+        link.is_busy = false;
     });
 }
