@@ -15,10 +15,10 @@ use hashbrown::{HashMap, HashSet};
 /// Groups of up to this many nodes are not joined by host.
 const FEW: usize = 3;
 
-/// Groups of up to this many nodes where requests arrive are not joined.
+/// Groups of up to this many nodes where requests arrive are not joined, unless these would be more than a quarter of all nodes.
 const FEW_ENTRIES: usize = 12;
 
-/// At most this many nodes with problems stay apart.
+/// At most this many nodes with problems stay apart, and at most a quarter of all nodes.
 const WRONG: usize = 24;
 
 /// The columns of a story that requests pass.
@@ -84,26 +84,27 @@ impl Graph {
             return 0;
         }
         let hosts = self.hosts();
-        let stays = self.staying(open, keep);
+        let stays = self.staying(most, open, keep);
         // An opened group must not change the level, or its nodes would be joined at the next one.
         let fits = |level: &Level| {
-            let groups = self.groups(*level, &hosts, &stays, &[]);
+            let groups = self.groups(*level, most, &hosts, &stays, &[]);
             let joined = groups.iter().flatten().count();
             let remaining: BTreeSet<&Group> = groups.iter().flatten().collect();
             self.nodes.len() - joined + remaining.len() <= most
         };
         let level = LEVELS.iter().copied().find(fits).unwrap_or(Level::Kind);
-        let groups = self.groups(level, &hosts, &stays, open);
+        let groups = self.groups(level, most, &hosts, &stays, open);
         self.join(groups)
     }
 
     /// The nodes that are not joined.
-    fn staying(&self, open: &[String], keep: &[String]) -> Vec<bool> {
+    fn staying(&self, most: usize, open: &[String], keep: &[String]) -> Vec<bool> {
+        let most_wrong = WRONG.min(most / 4);
         let named: HashSet<&str> = open.iter().chain(keep).map(String::as_str).collect();
         let mut wrong = 0;
         let stays = |node: &GraphNode| {
             wrong += usize::from(node.is_wrong());
-            (node.is_wrong() && wrong <= WRONG) || named.contains(node.id.as_str())
+            (node.is_wrong() && wrong <= most_wrong) || named.contains(node.id.as_str())
         };
         self.nodes.iter().map(stays).collect()
     }
@@ -137,7 +138,7 @@ impl Graph {
     }
 
     /// The group of each node that is joined at a level.
-    fn groups(&self, level: Level, hosts: &[Option<Str>], stays: &[bool], open: &[String]) -> Vec<Option<Group>> {
+    fn groups(&self, level: Level, most: usize, hosts: &[Option<Str>], stays: &[bool], open: &[String]) -> Vec<Option<Group>> {
         let group = |((node, host), stays): ((&GraphNode, &Option<Str>), &bool)| {
             let resource = node.resource.as_ref();
             let kind = match (resource, node.kind) {
@@ -160,7 +161,7 @@ impl Graph {
         let mut sizes: BTreeMap<Group, usize> = BTreeMap::new();
         groups.iter().flatten().for_each(|group| *sizes.entry(group.clone()).or_default() += 1);
         let few = |of: &Group| match (of.lane, level) {
-            (Some(LISTENER), _) => FEW_ENTRIES,
+            (Some(LISTENER), _) => FEW_ENTRIES.min(most / 4),
             (_, Level::Host) => FEW,
             _ => 1,
         };

@@ -89,6 +89,8 @@ pub struct Board {
     pub controls: RwSignal<bool>,
     /// A search inside folded boxes, and whether its result is drawn.
     sought: StoredValue<Option<(String, bool)>>,
+    /// Whether boxes are joined until the whole graph fits into the pane.
+    is_fitting: StoredValue<bool>,
     /// Pressed pointers with their positions. One pointer moves the graph, two zoom.
     held: StoredValue<Vec<(i32, (f64, f64))>>,
 }
@@ -134,6 +136,7 @@ impl Board {
             legend: RwSignal::new(false),
             controls: RwSignal::new(false),
             sought: StoredValue::new(None),
+            is_fitting: StoredValue::new(false),
             held: StoredValue::new(Vec::new()),
         }
     }
@@ -236,17 +239,37 @@ impl Board {
         }
     }
 
+    /// Whether the whole drawing fits into the pane at the smallest scale.
+    fn fits(self) -> bool {
+        let (width, height) = self.size();
+        self.extent().is_none_or(|(full, tall)| full + 2.0 * AROUND <= width && tall + 2.0 * AROUND <= height)
+    }
+
     /// Shows the whole graph: joins boxes until they fit into the pane.
     pub fn fit_all(self) {
-        let (width, height) = self.size();
-        let Some((full, tall)) = self.extent() else { return };
+        let (_, height) = self.size();
         self.viewport.update(|viewport| viewport.scale = SCALES.0);
-        if full + 2.0 * AROUND <= width && tall + 2.0 * AROUND <= height {
+        if self.fits() {
             return self.settle();
         }
         let columns = if self.focus.with_untracked(|focus| focus.narrow) { 1.0 } else { COLUMNS };
         let most = (((height - 2.0 * AROUND) / ROW).floor().max(1.0) * columns * COARSER) as u32;
         self.join_to(most);
+        self.is_fitting.set_value(true);
+    }
+
+    /// Joins more boxes if the user asked for the whole graph, and it does not fit yet.
+    fn fit_further(self) {
+        if !self.is_fitting.try_get_value().unwrap_or_default() {
+            return;
+        }
+        let count = self.drawing.with_untracked(|drawing| drawing.frames.len());
+        let most = ((count as f64 * COARSER) as u32).max(FEWEST);
+        let can_join = self.focus.with_untracked(|focus| focus.most.is_none_or(|before| most < before));
+        if !self.fits() && can_join {
+            self.join_to(most);
+            self.is_fitting.set_value(true);
+        }
     }
 
     /// Joins boxes until at most this many remain.
@@ -316,12 +339,14 @@ impl Board {
             } else if first || !self.touched.try_get_untracked().unwrap_or(true) {
                 request_animation_frame(move || self.settle());
             }
+            self.fit_further();
         });
     }
 
     /// Draws another part of the graph.
     pub fn refocus(self, change: impl FnOnce(&mut GraphFocus)) {
         self.touched.set(false);
+        self.is_fitting.set_value(false);
         self.focus.update(change);
     }
 
@@ -371,6 +396,14 @@ impl Board {
         self.cursor.set(Some(frame.id.clone()));
         if let Some(span) = &frame.span {
             self.app.selection.select(Target::Line { file: span.file.clone(), line: span.line });
+        }
+    }
+
+    /// Handles a click on a line: chooses the box whose resource has the field.
+    pub fn choose_line(self, owner: &str) {
+        let owner = self.drawing.with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == owner).cloned());
+        if let Some(owner) = owner {
+            self.choose(&owner);
         }
     }
 

@@ -221,6 +221,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         let [from, to] = line.ends;
         let (start, end) = (from.clone(), to.clone());
         let (called, named) = (to.clone(), to.clone());
+        let (referring, callee) = (from.clone(), to.clone());
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
         let is_effect = line.class.contains("call-");
@@ -230,10 +231,12 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         let decide = move |label: String| {
             decided().filter(|_| label == "rules").map_or(label, |is_allowed| if is_allowed { "allow".into() } else { "deny".into() })
         };
+        // An intention belongs to the called service, other fields to the resource that refers.
+        let owner = if is_effect { callee } else { referring };
         let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{share}</text> });
         // The wide line is invisible and is easy to hit with the pointer.
         view! {
-            <g class="edge" class:lit=is_lit class:way=is_way class:denied=move || decision() == Some(false)>
+            <g class="edge" class:lit=is_lit class:way=is_way class:denied=move || decision() == Some(false) on:click=move |_| board.choose_line(&owner)>
                 <path class="reach" d=line.course.clone()></path>
                 <path class=line.class d=line.course marker-end="url(#arrow)" stroke-width=line.width></path>
                 <title>{line.description}</title>
