@@ -224,9 +224,18 @@ fn compile_proxy(state: &Arc<State>, stages: &Stages, instance: &Arc<Instance>) 
 /// For larger inputs, documents are not applied again without one of them, so later refusals by Consul are not detected.
 const MOST_APPLIED_AGAIN: usize = 64;
 
-/// Whether a gateway of the side would get other resources without a config entry.
+/// A proxy with more clusters than this counts as several proxies in the budget of [`is_needed`].
+const CLUSTERS_OF_A_PROXY: usize = 50;
+
+/// Whether a gateway of the side would get other resources without a config entry. `None` if the budget is used up: the number of proxies that may be
+/// compiled again.
 pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {
-    if !stages.state.entries.values().any(|entry| entry.object == object) {
+    if *budget == 0 || !stages.state.entries.values().any(|entry| entry.object == object) {
+        return None;
+    }
+    let of_readers: Vec<&Gateway> = side.side.gateways.iter().filter(|gateway| gateway.owner.is_some_and(|owner| readers.contains(&owner))).collect();
+    // Without a reader, a proxy may still use it: intentions name upstreams of transparent proxies.
+    if of_readers.is_empty() {
         return None;
     }
     let state = if side.objects().len() <= MOST_APPLIED_AGAIN {
@@ -240,14 +249,9 @@ pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, re
     };
     let state = Arc::new(state);
     let served: BTreeMap<Str, Arc<Instance>> = state.served().into_iter().collect();
-    let of_readers: Vec<&Gateway> = side.side.gateways.iter().filter(|gateway| gateway.owner.is_some_and(|owner| readers.contains(&owner))).collect();
-    // Without a reader, a proxy may still use it: intentions name upstreams of transparent proxies.
-    if of_readers.is_empty() {
-        return None;
-    }
     for gateway in of_readers {
         let (Outcome::Runs(ir), Some(instance)) = (&gateway.outcome, served.get(gateway.id.as_str())) else { continue };
-        *budget = budget.checked_sub(1)?;
+        *budget = budget.saturating_sub(1 + ir.delivery.verbatim.clusters.len() / CLUSTERS_OF_A_PROXY);
         let after = compile_proxy(&state, stages, instance)?.ir;
         let after = &after.delivery;
         if ir.delivery.identity != after.identity || !same(&ir.delivery.verbatim, &after.verbatim) {

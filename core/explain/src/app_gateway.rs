@@ -1,7 +1,9 @@
 //! Reports what an Application Gateway does with a request, in terms of the user's lines. Does not route requests; see `chancery_app_gateway`.
 
+mod index;
 mod routes;
 
+pub(crate) use index::PartIndex;
 pub use routes::{app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request};
 
 use super::unmatched::{self, UnservedResource};

@@ -12,9 +12,10 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::codes::FIELD_WITHOUT_EFFECT;
 use chancery_base::diagnostic::{Diagnostic, Place, Severity};
-use chancery_base::resource::{Object, Origin};
+use chancery_base::resource::{Object, Objects, Origin};
 use chancery_kubernetes::cursor::Cursor;
-use chancery_text::Str;
+use chancery_text::{Node, Str};
+use hashbrown::{HashMap, HashSet};
 
 /// The largest failure threshold of the gateway.
 const MOST_FAILURES: i64 = 20;
@@ -111,7 +112,8 @@ const WORKLOADS: [&str; 4] = ["Deployment", "StatefulSet", "DaemonSet", "Replica
 /// Probes of pods that AGIC does not use (`pkg/appgw/health_probes.go`): only an `httpGet` of the container whose `ports` list the target port becomes
 /// a probe of the gateway. The gateway probes the path of the Ingress instead.
 fn unused_probes(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
-    let mut reported: Vec<Origin> = Vec::new();
+    let workloads = workloads(checked.objects);
+    let mut reported: HashSet<Origin> = HashSet::new();
     let mut found = Vec::new();
     for ingress in &checked.processed.ingresses {
         let annotations = &ingress.annotations;
@@ -123,13 +125,12 @@ fn unused_probes(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
             let name = (ingress.namespace.clone(), service.name.value.clone());
             let Some(of) = checked.source.service(&name) else { continue };
             let numbers = target_ports(checked, of, &name, &service.port.text());
-            let Some(containers) = containers(checked, of, &name).filter(|_| !numbers.is_empty()) else { continue };
+            let Some(containers) = containers(checked, &workloads, of, &name).filter(|_| !numbers.is_empty()) else { continue };
             let prefix = annotations.text(&a::BACKEND_PATH_PREFIX).map(|prefix| prefix.value);
             let asked = prefix.unwrap_or_else(|| path.path.value.clone());
             let asked = Some(asked.trim_end_matches('*')).filter(|asked| !asked.is_empty()).unwrap_or("/");
             let Some((probe, finding)) = unused_probe(checked, containers, &numbers, asked) else { continue };
-            if !reported.contains(&probe) {
-                reported.push(probe);
+            if reported.insert(probe) {
                 found.push(finding);
             }
         }
@@ -152,21 +153,36 @@ fn target_ports(checked: &Checked<'_, '_>, service: &Service, name: &(Str, Str),
     numbers
 }
 
+/// The workloads of the input, by their namespace and each label of their pods.
+type Workloads<'c> = HashMap<(&'c str, &'c str, &'c str), Vec<&'c Object>>;
+
+fn workloads<'c>(objects: &'c Objects) -> Workloads<'c> {
+    let mut found: Workloads<'c> = HashMap::new();
+    for object in objects.iter().filter(|object| WORKLOADS.contains(&&*object.key.kind) && !object.broken) {
+        let Some(namespace) = object.key.namespace.as_deref() else { continue };
+        let labels = object.root.at(&["spec", "template", "metadata", "labels"]).and_then(Node::as_object);
+        for label in labels.into_iter().flat_map(|labels| labels.iter()) {
+            if let Some(value) = label.value.as_str() {
+                found.entry((namespace, &label.key, value)).or_default().push(object);
+            }
+        }
+    }
+    found
+}
+
 /// The containers of a Service's first pod, or else those of the first workload whose pods it selects.
-fn containers<'c>(checked: &Checked<'c, '_>, service: &Service, name: &(Str, Str)) -> Option<Cursor<'c>> {
+fn containers<'c>(checked: &Checked<'c, '_>, workloads: &Workloads<'c>, service: &Service, name: &(Str, Str)) -> Option<Cursor<'c>> {
     let root = |object: &'c Object| Cursor::new(object.id, &object.root);
     if let Some(pod) = checked.source.first_pod(&name.0, &name.1) {
         return checked.objects.get(pod.object).map(|pod| root(pod).at("spec.containers"));
     }
-    let is_meant = |object: &&'c Object| {
+    let has_labels = |object: &&&'c Object| {
         let labels = root(object).at("spec.template.metadata.labels");
-        WORKLOADS.contains(&&*object.key.kind)
-            && !object.broken
-            && object.key.namespace.as_deref() == Some(name.0.as_str())
-            && !service.selector.is_empty()
-            && service.selector.iter().all(|(key, value)| labels.field(key).str() == value.as_str())
+        service.selector.iter().all(|(key, value)| labels.field(key).str() == value.as_str())
     };
-    checked.objects.iter().find(is_meant).map(|workload| root(workload).at("spec.template.spec.containers"))
+    let (key, value) = service.selector.first()?;
+    let workload = workloads.get(&(name.0.as_str(), key.as_str(), value.as_str()))?.iter().find(has_labels)?;
+    Some(root(workload).at("spec.template.spec.containers"))
 }
 
 /// The probes of a container that AGIC may use: readiness before liveness.
@@ -230,7 +246,7 @@ fn without_protocol(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
         let message = format!("AGIC does not use port {}: it is not a TCP port, and a MultiClusterService has no default protocol", port.port);
         let finding = checked.finding(&FIELD_WITHOUT_EFFECT, message, port.origin).help("add `protocol: TCP` to the port");
         let fields = held.object.leaves(port.origin.node());
-        fields.into_iter().fold(finding, |finding, field| finding.related(Place::value(held.object.id, field), "has no effect"))
+        fields.into_iter().fold(finding, |finding, field| finding.related(Place::value(held.object.id, field), "this field has no effect"))
     };
     ports.filter(|(_, port)| !port.is_tcp).map(finding).collect()
 }

@@ -9,6 +9,10 @@ use chancery_base::diagnostic::{Diagnostic, Place, codes};
 use chancery_base::resource::Object;
 use chancery_kubernetes::known::{all_at, is_read};
 use chancery_text::Node;
+use hashbrown::HashMap;
+
+/// The namespace and the name of an included HTTPProxy.
+type Included<'o> = (Option<&'o str>, &'o str);
 
 /// An include that adds a prefix.
 struct Include<'o> {
@@ -23,9 +27,10 @@ struct Include<'o> {
 /// are joined.
 pub fn repeated_prefixes(side: SideRef<'_>) -> Vec<Diagnostic> {
     let proxies: Vec<&Object> = side.objects().iter().filter(|object| *object.key.kind == *"HTTPProxy" && is_read(side, object)).collect();
+    let includes = includes(&proxies);
     let mut found = Vec::new();
     for child in &proxies {
-        let includes: Vec<Include<'_>> = proxies.iter().flat_map(|proxy| includes_of(proxy, child)).collect();
+        let Some(includes) = includes.get(&(child.key.namespace.as_deref(), &*child.key.name)) else { continue };
         let Some(first) = includes.first().filter(|first| !first.prefix.is_empty()) else { continue };
         let routes: Vec<Option<&Node>> = all_at(&child.root, &["spec", "routes", "*"]).into_iter().map(prefix_of).collect();
         let repeats = |node: &Option<&Node>| node.and_then(Node::as_str).and_then(|prefix| rest_after(prefix, first.prefix)).is_some();
@@ -46,18 +51,20 @@ pub fn repeated_prefixes(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The includes of an HTTPProxy that name another one.
-fn includes_of<'o>(object: &'o Object, child: &Object) -> impl Iterator<Item = Include<'o>> {
-    let is_meant = |include: &&Node| {
-        let text = |name: &str| include.get(name).and_then(Node::as_str).filter(|text| !text.is_empty());
-        text("name") == Some(&*child.key.name) && text("namespace").or(object.key.namespace.as_deref()) == child.key.namespace.as_deref()
-    };
-    let includes: Vec<&Node> = all_at(&object.root, &["spec", "includes", "*"]).into_iter().filter(is_meant).collect();
-    includes.into_iter().map(move |include| {
-        let prefix = prefix_of(include);
-        let text = prefix.and_then(Node::as_str).unwrap_or_default();
-        Include { object, prefix: text.trim_end_matches('/'), node: prefix.unwrap_or(include) }
-    })
+/// The includes of all HTTPProxies, by the namespace and the name of the included HTTPProxy.
+fn includes<'o>(proxies: &[&'o Object]) -> HashMap<Included<'o>, Vec<Include<'o>>> {
+    let mut found: HashMap<Included<'o>, Vec<Include<'o>>> = HashMap::new();
+    for object in proxies {
+        for include in all_at(&object.root, &["spec", "includes", "*"]) {
+            let text = |name: &str| include.get(name).and_then(Node::as_str).filter(|text| !text.is_empty());
+            let Some(name) = text("name") else { continue };
+            let prefix = prefix_of(include);
+            let of =
+                Include { object, prefix: prefix.and_then(Node::as_str).unwrap_or_default().trim_end_matches('/'), node: prefix.unwrap_or(include) };
+            found.entry((text("namespace").or(object.key.namespace.as_deref()), name)).or_default().push(of);
+        }
+    }
+    found
 }
 
 /// The condition `prefix` of a route or an include.

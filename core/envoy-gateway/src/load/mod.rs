@@ -29,6 +29,10 @@ pub(crate) struct Loaded<'a> {
     pub(crate) resources: Resources<'a>,
 }
 
+/// The labels of an EndpointSlice that name its Service or ServiceImport.
+const SERVICE_LABEL: &str = "kubernetes.io/service-name";
+const IMPORT_LABEL: &str = "multicluster.kubernetes.io/service-name";
+
 /// A backend that something refers to.
 type BackendKey = (Str, Str, Str, Str);
 
@@ -247,6 +251,7 @@ impl<'a> Loader<'a> {
 
     /// Adds Services, ServiceImports and Backends that something refers to, with their endpoints and CAs.
     fn backends(&mut self) {
+        let mut slices = self.slices();
         for (group, kind, namespace, name) in core::mem::take(&mut self.backend_refs) {
             let _ = group;
             let owner = match kind.as_str() {
@@ -270,24 +275,31 @@ impl<'a> Loader<'a> {
                 }
                 _ => continue,
             };
-            let label = match owner {
-                SliceOwner::Service => "kubernetes.io/service-name",
-                SliceOwner::ServiceImport => "multicluster.kubernetes.io/service-name",
-            };
-            let mut slices = self.all(Kind::EndpointSlice);
-            slices.retain(|slice| *slice.namespace() == namespace && slice.labels().field(label).str() == name.as_str());
-            for slice in slices {
+            for slice in slices.remove(&(owner, namespace, name)).unwrap_or_default() {
                 self.slice(slice);
             }
         }
     }
 
+    /// The EndpointSlices of each Service and ServiceImport. A slice with both labels belongs to both.
+    fn slices(&self) -> BTreeMap<(SliceOwner, Str, Str), Vec<&'a Admitted<'a>>> {
+        let mut found: BTreeMap<_, Vec<&'a Admitted<'a>>> = BTreeMap::new();
+        for slice in self.all(Kind::EndpointSlice) {
+            for (owner, label) in [(SliceOwner::Service, SERVICE_LABEL), (SliceOwner::ServiceImport, IMPORT_LABEL)] {
+                if let Some(name) = slice.labels().field(label).some_str() {
+                    found.entry((owner, slice.namespace().clone(), Str::new(name))).or_default().push(slice);
+                }
+            }
+        }
+        found
+    }
+
     /// Adds a slice under the first label that it has.
     fn slice(&mut self, slice: &'a Admitted<'a>) {
-        let of_service = slice.labels().field("kubernetes.io/service-name").some_str();
+        let of_service = slice.labels().field(SERVICE_LABEL).some_str();
         let (owner, name) = match of_service {
             Some(name) => (SliceOwner::Service, name),
-            None => (SliceOwner::ServiceImport, slice.labels().field("multicluster.kubernetes.io/service-name").str()),
+            None => (SliceOwner::ServiceImport, slice.labels().field(IMPORT_LABEL).str()),
         };
         let slices = self.out.slices.entry((owner, slice.namespace().clone(), Str::new(name))).or_default();
         if !slices.iter().any(|known| known.id() == slice.id()) {
@@ -356,11 +368,15 @@ impl Resources<'_> {
     }
 }
 
-/// Whether a parent reference is to an object of this kind, namespace and name.
-pub(crate) fn is_parent(parent: Cursor<'_>, kind: &str, route_namespace: &str, of: &Name) -> bool {
-    let written = parent.field("kind").some_str().unwrap_or("Gateway");
+/// The kind, namespace and name of a parent reference. `None` for other kinds.
+pub(crate) fn parent_of(parent: Cursor<'_>, route_namespace: &str) -> Option<(&'static str, Name)> {
     let group = parent.field("group").some_str().unwrap_or(GATEWAY_API);
+    let kind = match parent.field("kind").some_str().unwrap_or("Gateway") {
+        // The provider ignores the group of a Gateway.
+        "Gateway" => "Gateway",
+        "ListenerSet" if group == GATEWAY_API => "ListenerSet",
+        _ => return None,
+    };
     let namespace = parent.field("namespace").some_str().unwrap_or(route_namespace);
-    // The provider ignores the group of a Gateway.
-    written == kind && (kind == "Gateway" || group == GATEWAY_API) && namespace == of.0.as_str() && parent.field("name").str() == of.1.as_str()
+    Some((kind, (Str::new(namespace), Str::new(parent.field("name").str()))))
 }

@@ -2,13 +2,42 @@
 
 use super::super::cluster::{Admitted, Name};
 use super::super::kinds::{GROUP, Kind, MULTI_CLUSTER};
-use super::{Loader, is_parent, is_secret, or_here};
-use alloc::collections::BTreeMap;
+use super::{Loader, is_secret, or_here, parent_of};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::resource::ObjectId;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
+
+/// The kinds of routes, in the order in which the controller reads them.
+const ROUTES: [(Kind, &str); 5] = [
+    (Kind::TlsRoute, "TLSRoute"),
+    (Kind::HttpRoute, "HTTPRoute"),
+    (Kind::GrpcRoute, "GRPCRoute"),
+    (Kind::TcpRoute, "TCPRoute"),
+    (Kind::UdpRoute, "UDPRoute"),
+];
+
+/// The routes of one kind, and their positions by each parent that they name.
+struct AttachedRoutes<'a> {
+    routes: Vec<&'a Admitted<'a>>,
+    by_parent: BTreeMap<(&'static str, Name), Vec<usize>>,
+}
+
+impl<'a> AttachedRoutes<'a> {
+    fn of(routes: Vec<&'a Admitted<'a>>) -> Self {
+        let mut by_parent: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (at, route) in routes.iter().enumerate() {
+            let parents = route.spec().field("parentRefs").items();
+            for parent in parents.filter_map(|parent| parent_of(parent, route.namespace())) {
+                by_parent.entry(parent).or_default().push(at);
+            }
+        }
+        Self { routes, by_parent }
+    }
+}
 
 impl<'a> Loader<'a> {
     /// Adds the Gateways of the class with everything that is attached to them.
@@ -19,21 +48,18 @@ impl<'a> Loader<'a> {
             let namespace = self.settings.namespace.clone();
             self.add_proxy_service(&namespace, &service);
         }
+        let routes = ROUTES.map(|(kind, name)| (kind, name, AttachedRoutes::of(self.all(kind))));
+        let sets = self.sets();
+        let mut known = BTreeSet::new();
         for gateway in self.all(Kind::Gateway) {
             if gateway.spec().field("gatewayClassName").str() != class.name().as_str() {
                 continue;
             }
             self.namespaces.insert(gateway.namespace().clone());
             self.gateway_secrets(gateway);
-            self.listener_sets(gateway);
-            for (kind, name) in [
-                (Kind::TlsRoute, "TLSRoute"),
-                (Kind::HttpRoute, "HTTPRoute"),
-                (Kind::GrpcRoute, "GRPCRoute"),
-                (Kind::TcpRoute, "TCPRoute"),
-                (Kind::UdpRoute, "UDPRoute"),
-            ] {
-                self.routes(gateway, kind, name);
+            self.listener_sets(gateway, &sets);
+            for (kind, name, attached) in &routes {
+                self.routes(gateway, *kind, name, attached, &mut known);
             }
             let proxy = match self.gateway_parameters(gateway) {
                 Ok(proxy) => proxy,
@@ -98,16 +124,10 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn listener_sets(&mut self, gateway: &'a Admitted<'a>) {
+    fn listener_sets(&mut self, gateway: &'a Admitted<'a>, sets: &BTreeMap<Name, Vec<&'a Admitted<'a>>>) {
         let of = gateway.full_name();
         let mut attached = Vec::new();
-        for set in self.all(Kind::ListenerSet) {
-            let parent = set.spec().field("parentRef");
-            let namespace = or_here(parent, set.namespace());
-            let is_to = matches!(parent.field("kind").str(), "" | "Gateway") && namespace == of.0 && parent.field("name").str() == of.1.as_str();
-            if !is_to || self.out.listener_sets.iter().any(|known| known.id() == set.id()) {
-                continue;
-            }
+        for set in sets.get(&of).into_iter().flatten() {
             self.certificates("ListenerSet", set.namespace(), set.spec().field("listeners"));
             self.namespaces.insert(set.namespace().clone());
             attached.push(set.full_name());
@@ -116,16 +136,26 @@ impl<'a> Loader<'a> {
         self.sets_of.insert(of, attached);
     }
 
-    fn routes(&mut self, gateway: &'a Admitted<'a>, kind: Kind, name: &'static str) {
+    /// The ListenerSets of each Gateway.
+    fn sets(&self) -> BTreeMap<Name, Vec<&'a Admitted<'a>>> {
+        let mut found: BTreeMap<Name, Vec<&'a Admitted<'a>>> = BTreeMap::new();
+        for set in self.all(Kind::ListenerSet) {
+            let parent = set.spec().field("parentRef");
+            if matches!(parent.field("kind").str(), "" | "Gateway") {
+                found.entry((or_here(parent, set.namespace()), Str::new(parent.field("name").str()))).or_default().push(set);
+            }
+        }
+        found
+    }
+
+    /// Adds the routes that name the Gateway or one of its ListenerSets as a parent, except those in `known`.
+    fn routes(&mut self, gateway: &'a Admitted<'a>, kind: Kind, name: &str, attached: &AttachedRoutes<'a>, known: &mut BTreeSet<ObjectId>) {
         let of = gateway.full_name();
         let sets = self.sets_of.get(&of).cloned().unwrap_or_default();
-        for route in self.all(kind) {
-            let known = self.list(kind).iter().any(|known| known.id() == route.id());
-            let is_attached = |parent: Cursor<'_>| {
-                is_parent(parent, "Gateway", route.namespace(), &of)
-                    || sets.iter().any(|set| is_parent(parent, "ListenerSet", route.namespace(), set))
-            };
-            if known || !route.spec().field("parentRefs").items().any(is_attached) {
+        let parents = core::iter::once(("Gateway", of)).chain(sets.into_iter().map(|set| ("ListenerSet", set)));
+        let places: BTreeSet<usize> = parents.filter_map(|parent| attached.by_parent.get(&parent)).flatten().copied().collect();
+        for route in places.into_iter().filter_map(|at| attached.routes.get(at).copied()) {
+            if !known.insert(route.id()) {
                 continue;
             }
             for rule in route.spec().field("rules").items() {

@@ -3,13 +3,14 @@
 //! Does not route requests; see `chancery_app_gateway`. Does not draw tables.
 
 use super::Viewed;
+use super::index::PartIndex;
 use crate::{ResourceRef, RouteRow};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_app_gateway::route::{glob, matches};
 use chancery_base::compilation::AppGatewayRef;
-use chancery_base::ir::appgw::{HTTPS, Listener, Part, Parts, PathMap, Properties, Redirect, Reference, Rule, Settings};
+use chancery_base::ir::appgw::{HTTPS, Listener, Part, PathMap, Redirect, Reference, Rule, Settings};
 use chancery_envoy::simulate::WrittenRequest;
 use chancery_text::Str;
 
@@ -23,7 +24,7 @@ struct Target<'p> {
 
 struct Rows<'a> {
     of: AppGatewayRef<'a>,
-    properties: &'a Properties,
+    parts: PartIndex<'a>,
     viewed: Viewed,
     rows: Vec<RouteRow>,
 }
@@ -34,7 +35,7 @@ pub fn app_gateway_routes(of: AppGatewayRef<'_>) -> Vec<RouteRow> {
     let mut rules: Vec<(usize, &Part<Rule>)> = properties.rules.iter().flatten().map(|rule| &**rule).enumerate().collect();
     let priority = |rule: &Part<Rule>| rule.properties.priority.map_or(i64::MAX, |priority| priority.value);
     rules.sort_by(|(_, one), (_, other)| priority(one).cmp(&priority(other)).then_with(|| one.name.cmp(&other.name)));
-    let mut rows = Rows { of, properties, viewed: Viewed::app_gateway(of.parts), rows: Vec::new() };
+    let mut rows = Rows { of, parts: PartIndex::of(properties), viewed: Viewed::app_gateway(of.parts), rows: Vec::new() };
     for (at, rule) in rules {
         rows.rule(at, rule);
     }
@@ -65,19 +66,11 @@ pub fn app_gateway_row_matches(row: &RouteRow, host: Option<&str>, path: &str) -
     row.path.strip_prefix("path ").is_none_or(|pattern| matches(pattern, path)) && host.is_none_or(takes_host)
 }
 
-fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
-    let id = &reference.as_ref()?.id.value;
-    parts.iter().flatten().map(|part| &**part).find(|part| part.id.eq_ignore_ascii_case(id))
-}
-
 impl<'a> Rows<'a> {
     fn rule(&mut self, at: usize, rule: &'a Part<Rule>) {
-        let properties = self.properties;
         let of = &rule.properties;
-        let Some(listener) = part(&properties.listeners, &of.listener) else { return };
-        let maps = properties.path_maps.as_deref().unwrap_or_default();
-        let map = part(&properties.path_maps, &of.path_map).and_then(|map| Some((maps.iter().position(|known| known.id == map.id)?, map)));
-        let Some((map_at, map)) = map else {
+        let Some(listener) = self.parts.listeners.get(&of.listener) else { return };
+        let Some((map_at, map)) = self.parts.path_maps.place(&of.path_map) else {
             let target = Target { pool: &of.pool, settings: &of.settings, redirect: &of.redirect, rewrites: &of.rewrites };
             return self.row(format!("/properties/requestRoutingRules/{at}"), listener, "any path".into(), &target, 1);
         };
@@ -99,15 +92,14 @@ impl<'a> Rows<'a> {
     }
 
     fn row(&mut self, pointer: String, listener: &Part<Listener>, path: String, target: &Target<'_>, order: u32) {
-        let properties = self.properties;
-        let port = part(&properties.ports, &listener.properties.port).and_then(|port| port.properties.port).map(|port| port.value);
+        let port = self.parts.ports.get(&listener.properties.port).and_then(|port| port.properties.port).map(|port| port.value);
         let mut domains: Vec<Str> = listener.properties.hosts().map(|host| host.value.clone()).collect();
         if domains.is_empty() {
             domains.push("*".into());
         }
-        let redirect = part(&properties.redirects, target.redirect);
-        let settings = part(&properties.settings, target.settings);
-        let pool = part(&properties.pools, target.pool);
+        let redirect = self.parts.redirects.get(target.redirect);
+        let settings = self.parts.settings.get(target.settings);
+        let pool = self.parts.pools.get(target.pool);
         let summary = match (redirect, pool) {
             (Some(redirect), _) => self.redirected(redirect),
             (None, Some(pool)) => {
@@ -144,7 +136,7 @@ impl<'a> Rows<'a> {
 
     fn redirected(&self, redirect: &Part<Redirect>) -> String {
         let of = &redirect.properties;
-        let to = match (&of.target_url, part(&self.properties.listeners, &of.target_listener)) {
+        let to = match (&of.target_url, self.parts.listeners.get(&of.target_listener)) {
             (Some(url), _) => url.value.to_string(),
             (None, Some(listener)) => format!("the listener {}", listener.name),
             (None, None) => "nowhere".into(),

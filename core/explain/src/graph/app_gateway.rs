@@ -2,10 +2,11 @@
 
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
+use crate::app_gateway::PartIndex;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::ir::appgw::{Gateway, Listener, Part, Parts, PathMap, Pool, Properties, Reference, Rule as RoutingRule};
+use chancery_base::ir::appgw::{Gateway, Listener, Part, PathMap, Pool, Reference, Rule as RoutingRule};
 use chancery_base::resource::Origin;
 
 /// An edge of a rule: its path, its makers, its pool and its redirect.
@@ -18,11 +19,6 @@ struct RuleEdge<'a> {
     redirect: &'a Option<Reference>,
 }
 
-fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
-    let id = &reference.as_ref()?.id.value;
-    parts.iter().flatten().map(|part| &**part).find(|part| part.id.eq_ignore_ascii_case(id))
-}
-
 impl Builder<'_> {
     /// Adds the parts from listeners to addresses.
     pub fn app_gateway(&mut self, gateway: &Gateway) {
@@ -30,9 +26,10 @@ impl Builder<'_> {
         for pool in properties.pools.iter().flatten() {
             self.pool(pool);
         }
+        let parts = PartIndex::of(properties);
         for rule in properties.rules.iter().flatten() {
-            if let Some(listener) = part(&properties.listeners, &rule.properties.listener) {
-                self.routing(properties, listener, rule);
+            if let Some(listener) = parts.listeners.get(&rule.properties.listener) {
+                self.routing(&parts, listener, rule);
             }
         }
     }
@@ -56,9 +53,9 @@ impl Builder<'_> {
     }
 
     /// Adds a listener with its conditions and the targets of its rule.
-    fn routing(&mut self, properties: &Properties, listener: &Part<Listener>, rule: &Part<RoutingRule>) {
+    fn routing(&mut self, parts: &PartIndex<'_>, listener: &Part<Listener>, rule: &Part<RoutingRule>) {
         let of = &listener.properties;
-        let port = part(&properties.ports, &of.port).and_then(|port| port.properties.port).map_or_else(String::new, |port| port.value.to_string());
+        let port = parts.ports.get(&of.port).and_then(|port| port.properties.port).map_or_else(String::new, |port| port.value.to_string());
         let protocol = of.protocol.as_ref().map(|protocol| protocol.value.to_uppercase()).unwrap_or_default();
         let id = self.scoped(format!("listener:{port}"));
         let entry = self.node(&id, NodeKind::Listener, || format!("{protocol}\nport {port}"));
@@ -71,18 +68,18 @@ impl Builder<'_> {
         let host = self.node(&host, NodeKind::VirtualHost, || if hosts.is_empty() { "*".into() } else { hosts.join(", ") });
         self.edge(chain, host, Relation::Forwards, "", None);
         let conditions: Vec<String> = (!hosts.is_empty()).then(|| hosts.join(", ")).into_iter().collect();
-        for leads in leads(properties, rule, &conditions) {
-            self.leads(properties, host, &listener.name, &leads);
+        for leads in leads(parts, rule, &conditions) {
+            self.leads(parts, host, &listener.name, &leads);
         }
     }
 
-    fn leads(&mut self, properties: &Properties, host: usize, listener: &str, leads: &RuleEdge<'_>) {
+    fn leads(&mut self, parts: &PartIndex<'_>, host: usize, listener: &str, leads: &RuleEdge<'_>) {
         let id = self.scoped(format!("route:{} {listener}", leads.path));
         let id = self.free(id);
         let action = leads.redirect.as_ref().map(|_| "redirects".to_string());
         let label = action.iter().fold(leads.path.clone(), |path, action| format!("{path}\n{action}"));
         let at = self.node(&id, NodeKind::Route, || label);
-        let pool = part(&properties.pools, leads.pool).filter(|_| action.is_none());
+        let pool = parts.pools.get(leads.pool).filter(|_| action.is_none());
         let shares = pool.map(|pool| (pool.name.as_str().into(), 100)).into_iter().collect();
         self.rule(at, Rule { path: leads.path.as_str().into(), conditions: leads.conditions.clone(), action, takes: 100, shares, ..Rule::default() });
         self.edge(host, at, Relation::Forwards, "", None);
@@ -95,10 +92,10 @@ impl Builder<'_> {
 }
 
 /// Returns the edges of a rule, path by path.
-fn leads<'a>(properties: &'a Properties, rule: &'a Part<RoutingRule>, conditions: &[String]) -> Vec<RuleEdge<'a>> {
+fn leads<'a>(parts: &PartIndex<'a>, rule: &'a Part<RoutingRule>, conditions: &[String]) -> Vec<RuleEdge<'a>> {
     let conditions = || conditions.to_vec();
     let of = &rule.properties;
-    let Some(map) = part(&properties.path_maps, &of.path_map) else {
+    let Some(map) = parts.path_maps.get(&of.path_map) else {
         return Vec::from([RuleEdge { path: "/*".into(), conditions: conditions(), origin: rule.origin, pool: &of.pool, redirect: &of.redirect }]);
     };
     let map_of: &PathMap = &map.properties;
