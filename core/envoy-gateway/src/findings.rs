@@ -82,7 +82,7 @@ const MOST_FIELDS: usize = 32;
 /// Adds the fields below a place that a finding disables.
 fn disabling(found: Diagnostic, object: &Admitted<'_>, at: Cursor<'_>) -> Diagnostic {
     let fields = object.object.leaves(at.origin().node()).into_iter().take(MOST_FIELDS);
-    fields.fold(found, |found, field| found.related(Place::value(object.id(), field), "has no effect until this is fixed"))
+    fields.fold(found, |found, field| found.related(Place::value(object.id(), field), "this field has no effect until the problem is fixed"))
 }
 
 /// The sections of an EnvoyProxy's `spec.telemetry` whose backends a Gateway needs, as messages call them.
@@ -266,7 +266,7 @@ fn unresolved(t: &Translator<'_>, route: &RouteContext<'_>, condition: &Conditio
             continue;
         }
         let found = match port {
-            Some(port) => found.related(Place::origin(Some(port.origin())), "has no effect until this is fixed"),
+            Some(port) => found.related(Place::origin(Some(port.origin())), "this field has no effect until the problem is fixed"),
             None => found,
         };
         let grant = if why.contains("ReferenceGrant") { needed_grant(t, route) } else { None };

@@ -81,10 +81,10 @@ fn report(object: &Object, definer: &Object) -> Option<Diagnostic> {
     finding.severity = if differs { Severity::Warning } else { Severity::Notice };
     for (_, node) in &own {
         for leaf in object.leaves(node.id).into_iter().filter(|leaf| *leaf != first.id) {
-            finding = finding.related(Place::value(object.id, leaf), "has no effect");
+            finding = finding.related(Place::value(object.id, leaf), "this field has no effect");
         }
         if node.id != first.id && object.leaves(node.id).is_empty() {
-            finding = finding.related(Place::value(object.id, node.id), "has no effect");
+            finding = finding.related(Place::value(object.id, node.id), "this field has no effect");
         }
     }
     let finding = finding.related(chancery_kubernetes::at_name(definer), "this Mapping defines the cluster");

@@ -35,7 +35,7 @@ pub fn replaced_limits(side: SideRef<'_>) -> Vec<Diagnostic> {
         let mut finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message, Place::key(object.id, first.value.id)).about(object.key.clone());
         finding.severity = Severity::Notice;
         let others = unused.iter().skip(1);
-        found.push(others.fold(finding, |finding, limit| finding.related(Place::value(object.id, limit.value.id), "has no effect")));
+        found.push(others.fold(finding, |finding, limit| finding.related(Place::value(object.id, limit.value.id), "this field has no effect")));
     }
     found
 }

@@ -79,7 +79,9 @@ fn unimplemented(side: SideRef<'_>) -> Vec<Diagnostic> {
                 let finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message, Place::key(object.id, node.id)).about(object.key.clone());
                 let finding = finding.help("use an HTTPProxy with `retryPolicy` or `loadBalancerPolicy`");
                 let fields = node.as_object().into_iter().flat_map(|fields| fields.iter());
-                found.push(fields.fold(finding, |finding, field| finding.related(Place::value(object.id, field.value.id), "without effect")));
+                found.push(
+                    fields.fold(finding, |finding, field| finding.related(Place::value(object.id, field.value.id), "this field has no effect")),
+                );
             }
         }
     }

@@ -345,7 +345,7 @@ fn incomplete_back_off(policy: &Admitted<'_>, sink: &mut Findings) {
         let message = format!("this back-off has no {missing}: Envoy Gateway 1.9.0 crashes, and Chancery leaves it out");
         let mut found = finding(&codes::INCOMPLETE_BACK_OFF, message, policy, key_place(back_off)).help(format!("add {missing}"));
         for (_, field) in back_off.entries() {
-            found = found.related(value_place(field), "has no effect until this is fixed");
+            found = found.related(value_place(field), "this field has no effect until the problem is fixed");
         }
         sink.report(found);
     }
@@ -372,7 +372,9 @@ pub(crate) fn broken_options(resources: &Resources, objects: &Objects, sink: &mu
         let found = Diagnostic::new(&base_codes::REFUSED_BY_ENVOY, message, Place::key(object.id, origin.node())).about(object.key.clone());
         let fields = object.leaves(origin.node()).into_iter();
         let found = found.help("add `timeout`, such as `timeout: 10s`");
-        sink.report(fields.fold(found, |found, field| found.related(Place::value(object.id, field), "has no effect until this is fixed")));
+        sink.report(
+            fields.fold(found, |found, field| found.related(Place::value(object.id, field), "this field has no effect until the problem is fixed")),
+        );
     }
 }
 

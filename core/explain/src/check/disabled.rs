@@ -14,7 +14,7 @@ const DROPPED: [&Code; 3] = [&codes::FIELD_WITHOUT_EFFECT, &codes::UNKNOWN_FIELD
 const MOST_FIELDS: usize = 32;
 
 /// The message at a disabled field.
-const MESSAGE: &str = "has no effect until this is fixed";
+const MESSAGE: &str = "this field has no effect until the problem is fixed";
 
 /// Adds the disabled fields to the findings, each field to the first finding that disables it.
 pub(super) fn attach(compilation: &mut Compilation) {
