@@ -1,4 +1,4 @@
-//! Measures how the cost of `compile` and `check` grows with inputs that are large in one dimension. Does not generate them; see
+//! Measures how the cost of commands grows with inputs that are large in one dimension. Does not generate them; see
 //! `chancery_tests::generate::worst`.
 
 use super::{best, run, shown, size};
@@ -9,32 +9,31 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+/// The measured commands with their arguments before the input.
+const COMMANDS: [(&str, &[&str]); 4] =
+    [("compile", &["compile"]), ("check", &["check", "--quiet"]), ("ledger", &["ledger"]), ("graph", &["graph", "--format", "json"])];
+
 /// Returns a table of all worst cases: times at a quarter, a half, and the whole size.
 pub fn measure(program: &Path, folder: &Path) -> String {
-    let mut out = String::from(
-        "\n| worst case | `compile` at \u{bc}, \u{bd}, 1 | growth | `check` at \u{bc}, \u{bd}, 1 | growth | memory of `check` |\n|---|--:|--:|--:|--:|--:|\n",
-    );
+    let mut out = String::from("\n| worst case |");
+    COMMANDS.iter().for_each(|(name, _)| out.push_str(&format!(" `{name}` at \u{bc}, \u{bd}, 1 | growth |")));
+    let _ = writeln!(out, " memory of `check` |\n|---{}|--:|", "|--:|--:".repeat(COMMANDS.len()));
     for case in ALL {
-        let (mut compiled, mut checked, mut memory) = (Vec::new(), Vec::new(), 0);
+        let mut memory = 0;
+        let mut times: [Vec<Duration>; COMMANDS.len()] = Default::default();
         for count in [case.most / 4, case.most / 2, case.most] {
             let input = folder.join("worst.yaml");
             fs::write(&input, (case.generate)(count)).expect("the input");
-            compiled.push(best(|| run(Command::new(program).arg("compile").arg(&input))).wall);
-            let check = best(|| run(Command::new(program).args(["check", "--quiet"]).arg(&input)));
-            checked.push(check.wall);
-            memory = check.memory;
+            for ((name, args), times) in COMMANDS.iter().zip(&mut times) {
+                let measured = best(|| run(Command::new(program).args(*args).arg(&input)));
+                times.push(measured.wall);
+                if *name == "check" {
+                    memory = measured.memory;
+                }
+            }
         }
-        let times = |all: &[Duration]| all.iter().map(|time| shown(*time)).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} |",
-            case.name,
-            times(&compiled),
-            growth(&compiled),
-            times(&checked),
-            growth(&checked),
-            size(memory)
-        );
+        let shown = |all: &Vec<Duration>| format!(" {} | {} |", all.iter().map(|time| shown(*time)).collect::<Vec<_>>().join(", "), growth(all));
+        let _ = writeln!(out, "| {} |{} {} |", case.name, times.iter().map(shown).collect::<String>(), size(memory));
     }
     out
 }

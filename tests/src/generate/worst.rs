@@ -15,7 +15,7 @@ pub struct WorstCase {
 }
 
 /// All worst cases.
-pub const ALL: [WorstCase; 8] = [
+pub const ALL: [WorstCase; 12] = [
     WorstCase { name: "20,000 routes of one host", most: 20_000, generate: one_host },
     WorstCase { name: "5,000 hosts with one route each", most: 5_000, generate: hosts },
     WorstCase { name: "10,000 regular expressions", most: 10_000, generate: expressions },
@@ -24,6 +24,10 @@ pub const ALL: [WorstCase; 8] = [
     WorstCase { name: "a discovery chain of 500 nodes", most: 500, generate: chain },
     WorstCase { name: "one object of 5 MB", most: 50_000, generate: one_object },
     WorstCase { name: "30,000 Secrets", most: 30_000, generate: secrets },
+    WorstCase { name: "2,000 HTTPProxies with one include each", most: 2_000, generate: included },
+    WorstCase { name: "2,000 Ingresses of AGIC with one host each", most: 2_000, generate: ingresses },
+    WorstCase { name: "2,000 Gateways of Envoy Gateway", most: 2_000, generate: gateways },
+    WorstCase { name: "2,000 service-intentions", most: 2_000, generate: intentions },
 ];
 
 const LISTENER: &str = "---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http, namespace: default}\n\
@@ -114,6 +118,61 @@ fn one_object(routes: usize) -> String {
         );
     }
     text
+}
+
+fn service(number: usize) -> String {
+    format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: item-{number}, namespace: default}}\nspec: {{ports: [{{port: 80}}]}}\n")
+}
+
+fn included(count: usize) -> String {
+    let pair = |number: usize| {
+        format!(
+            "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop-{number}, namespace: default}}\nspec:\n  \
+             virtualhost: {{fqdn: shop{number}.example.com}}\n  includes: [{{name: items-{number}, conditions: [{{prefix: /items}}]}}]\n\
+             ---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: items-{number}, namespace: default}}\nspec:\n  \
+             routes: [{{conditions: [{{prefix: /new}}], services: [{{name: item-{number}, port: 80}}]}}]\n{}",
+            service(number)
+        )
+    };
+    (0..count).map(pair).collect()
+}
+
+fn ingresses(count: usize) -> String {
+    let pair = |number: usize| {
+        format!(
+            "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: shop-{number}, namespace: default}}\nspec:\n  \
+             ingressClassName: azure-application-gateway\n  rules:\n  - host: shop{number}.example.com\n    \
+             http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: {{name: item-{number}, port: {{number: 80}}}}}}}}]}}\n{}",
+            service(number)
+        )
+    };
+    (0..count).map(pair).collect()
+}
+
+fn gateways(count: usize) -> String {
+    let class = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: eg}\n\
+        spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}\n";
+    let one = |number: usize| {
+        format!(
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {{name: shop-{number}, namespace: default}}\n\
+             spec: {{gatewayClassName: eg, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}\n\
+             ---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: shop-{number}, namespace: default}}\nspec:\n  \
+             parentRefs: [{{name: shop-{number}}}]\n  rules: [{{backendRefs: [{{name: item-{number}, port: 80}}]}}]\n{}",
+            service(number)
+        )
+    };
+    class.to_owned() + &(0..count).map(one).collect::<String>()
+}
+
+fn intentions(count: usize) -> String {
+    let one = |number: usize| {
+        format!(
+            "---\nKind: service-intentions\nName: item-{number}\nSources: [{{Name: item-{}, Action: allow}}]\n\
+             ---\nKind: service-defaults\nName: item-{number}\nProtocol: http\n",
+            (number + 1) % count
+        )
+    };
+    (0..count).map(one).collect()
 }
 
 fn secrets(count: usize) -> String {

@@ -82,12 +82,18 @@ fn focused(mut graph: Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, 
     (graph, folded, kinds)
 }
 
+/// How to draw a part. The path of the request is at one place only in a large graph: a small one should not move with each request.
+fn options(focus: &GraphFocus, folded: usize) -> PictureOptions {
+    let path = if folded > 0 { focus.keep.clone() } else { Vec::new() };
+    PictureOptions { narrow: focus.narrow, room: focus.room, path, ..PictureOptions::default() }
+}
+
 /// Lays out a graph. `joined` receives the box that represents each joined box.
 pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, joined: &mut HashMap<String, String>) -> Drawing {
     let (graph, folded, kinds) = focused(graph, focus);
     let groups = graph.nodes.iter().filter(|node| node.folded.is_some());
     *joined = groups.flat_map(|group| group.stands_for.iter().map(|id| (id.to_string(), group.id.to_string()))).collect();
-    let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, room: focus.room, ..PictureOptions::default() };
+    let options = PictureOptions { before: std::mem::take(tops), ..options(focus, folded) };
     let picture = picture(&graph, &options);
     *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).collect();
     let makers = makers(&graph);
@@ -162,8 +168,8 @@ pub fn seek(graph: Graph, focus: &GraphFocus, text: &str) -> Option<String> {
 
 /// The graph as an SVG file, with boxes in the same order as on the page.
 pub fn picture_of(graph: Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
-    let (graph, ..) = focused(graph, focus);
-    svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, room: focus.room, ..PictureOptions::default() }))
+    let (graph, folded, _) = focused(graph, focus);
+    svg(&picture(&graph, &PictureOptions { before, ..options(focus, folded) }))
 }
 
 /// The boxes that belong to a selection: its resources and the parts that they produced. Also returns the box of each in the folded graph.

@@ -26,6 +26,8 @@ pub struct Item {
     pub band: u8,
     /// The box's top in the previous picture. Boxes that have one keep their order.
     pub before: Option<i32>,
+    /// Whether the box is on a path whose boxes are placed next to each other, before all other wishes.
+    pub on_path: bool,
 }
 
 /// A line between two boxes, by their indexes.

@@ -5,6 +5,9 @@ use super::{Item, Layout, Link, Point, Spacing};
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// The weight of a line between two boxes of the path. A box has fewer lines in most graphs.
+const ON_PATH: i64 = 10_000;
+
 /// Half of the height that a long line needs where it passes a column.
 const HALF_LINE: i32 = 3;
 
@@ -69,11 +72,12 @@ fn vertical(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>, 
     bands.sort();
     bands.dedup();
     let half = |vertex: u32| items.get(vertex as usize).map_or(HALF_LINE, |item| item.height / 2 + item.height % 2);
+    let is_on_path = |vertex: u32| items.get(vertex as usize).is_some_and(|item| item.on_path);
     let (mut placed, mut top) = (Vec::new(), 0);
     for band in bands {
         let of_band: Vec<Vec<u32>> =
             columns.columns.iter().map(|column| column.iter().copied().filter(|at| columns.vertices[*at as usize].band == band).collect()).collect();
-        settle(&of_band, columns, band, spacing, &half, &mut middles);
+        settle(&of_band, columns, band, spacing, &half, &is_on_path, &mut middles);
         let ends = of_band.iter().flatten().map(|at| (middles[*at as usize] - half(*at), middles[*at as usize] + half(*at)));
         let (first, last) = ends.fold((i32::MAX, i32::MIN), |(first, last), (from, to)| (first.min(from), last.max(to)));
         for at in of_band.iter().flatten() {
@@ -88,7 +92,15 @@ fn vertical(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>, 
 }
 
 /// Moves the vertices of a band towards their neighbours, back and forth.
-fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, half: &impl Fn(u32) -> i32, middles: &mut [i32]) {
+fn settle(
+    of_band: &[Vec<u32>],
+    columns: &Columns,
+    band: u8,
+    spacing: &Spacing,
+    half: &impl Fn(u32) -> i32,
+    is_on_path: &impl Fn(u32) -> bool,
+    middles: &mut [i32],
+) {
     let count: usize = of_band.iter().map(Vec::len).sum();
     let rounds = match count {
         0..4_000 => 8,
@@ -122,6 +134,7 @@ fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, 
                     let other_of = &columns.vertices[*other as usize];
                     if other_of.band == band {
                         let heavy = match (own_line, other_of.item.is_none()) {
+                            _ if is_on_path(vertex) && is_on_path(*other) => ON_PATH,
                             (true, true) => 8,
                             (true, false) | (false, true) => 2,
                             (false, false) => 1,

@@ -62,6 +62,21 @@ fn a_chain_is_straight() {
 }
 
 #[test]
+fn boxes_of_the_path_are_level() {
+    // One listener, forty hosts, one service.
+    let pairs: Vec<(usize, usize)> = (1..41).flat_map(|host| [(0, host), (host, 41)]).collect();
+    let mut items = boxes(42);
+    let far = place(&items, &pairs);
+    assert!(far.items[0].y.abs_diff(far.items[1].y) > 300, "{far:?}");
+    [0, 1, 41].into_iter().for_each(|at| items[at].on_path = true);
+    let near = place(&items, &pairs);
+    for at in [0, 41] {
+        assert!(near.items[at].y.abs_diff(near.items[1].y) < 30, "{at}: {near:?}");
+    }
+    assert!(!overlaps(&items, &near));
+}
+
+#[test]
 fn layout_of_cycles_terminates() {
     let pairs = [(0, 1), (1, 2), (2, 0), (2, 2), (7, 1)];
     let placed = place(&boxes(3), &pairs);
@@ -155,7 +170,7 @@ fn layout_of_long_chain_terminates() {
 #[test]
 fn invalid_links_and_sizes_are_ignored() {
     assert_eq!(place(&[], &[(0, 1)]).links, [Vec::new()]);
-    let odd = Item { width: -5, height: i32::MAX, column: Some(u32::MAX), band: 255, before: Some(i32::MIN) };
+    let odd = Item { width: -5, height: i32::MAX, column: Some(u32::MAX), band: 255, before: Some(i32::MIN), on_path: true };
     let placed = place(&[odd, odd, Item::default()], &[(0, 1), (1, 0)]);
     assert_eq!(placed.items.len(), 3);
 }

@@ -19,7 +19,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Frame {
@@ -98,6 +98,8 @@ pub struct PictureOptions {
     pub narrow: bool,
     /// The width that columns should fit into. Columns are moved closer and then small text are cut, if that is enough to fit.
     pub room: Option<i32>,
+    /// The boxes of a path, by id: they are placed next to each other, so that a large picture shows the whole path in one place.
+    pub path: Vec<String>,
 }
 
 /// The distance between columns, and the maximum box width that small text may cause.
@@ -198,12 +200,14 @@ fn joined(first: &str, second: &str) -> String {
 
 /// Places boxes in columns from left to right.
 fn place(graph: &Graph, frames: &[Frame], threads: &[EdgePath], options: &PictureOptions, spacing: Spacing) -> Layout {
+    let path: HashSet<&str> = options.path.iter().map(String::as_str).collect();
     let item = |(node, frame): (&GraphNode, &Frame)| Item {
         width: frame.width,
         height: frame.height,
         column: column(node, frame.supporting),
         band: u8::from(frame.supporting),
         before: options.before.get(node.id.as_str()).copied(),
+        on_path: path.contains(node.id.as_str()),
     };
     let items: Vec<Item> = graph.nodes.iter().zip(frames).map(item).collect();
     let links: Vec<Link> = threads.iter().map(|thread| Link { from: thread.from, to: thread.to }).collect();
@@ -314,7 +318,7 @@ fn even_widths(frames: &mut [Frame], graph: &Graph) {
 }
 
 /// Returns the edges of cycles, by the ids of their ends.
-fn in_cycles(graph: &Graph) -> hashbrown::HashSet<(&str, &str)> {
+fn in_cycles(graph: &Graph) -> HashSet<(&str, &str)> {
     graph
         .cycles
         .iter()
