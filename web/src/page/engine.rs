@@ -13,8 +13,8 @@ use leptos::task::spawn_local;
 /// A compile that takes longer than this is ended. All times are in milliseconds.
 const LIMIT: u32 = 10_000;
 
-/// A pause starts after this many times the duration of the last compile without a compile, within these limits: what runs in a pause takes longer
-/// for larger inputs, and would delay the next compile.
+/// A pause starts after the duration of the last compile, multiplied by this, without a compile. Work in a pause delays the next compile, and it takes
+/// longer for larger inputs.
 const PAUSE_FACTOR: f64 = 6.0;
 const SHORTEST_PAUSE: f64 = 200.0;
 const LONGEST_PAUSE: f64 = 1_000.0;

@@ -53,7 +53,7 @@ pub(super) fn headers(of: &Tree) -> Vec<AddHeader> {
 }
 
 /// Returns the value of a ConfigMap under a key, or else under the first key.
-pub(super) fn value_or_first(map: &Admitted<'_>, key: &str) -> Option<Tree> {
+pub(crate) fn value_or_first(map: &Admitted<'_>, key: &str) -> Option<Tree> {
     let data = map.root().field("data");
     let first = || data.entries().reduce(|one, other| if other.0 < one.0 { other } else { one }).map(|(_, value)| value);
     data.field(key).some().or_else(first).map(tree)

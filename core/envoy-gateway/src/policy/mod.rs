@@ -20,6 +20,7 @@ mod scope_graph;
 mod security;
 mod target;
 
+pub(crate) use matching::value_or_first;
 pub(crate) use patch::report as report_patches;
 
 use super::context::Translator;

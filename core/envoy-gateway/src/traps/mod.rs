@@ -5,6 +5,7 @@
 mod credentials;
 mod denials;
 mod preflights;
+mod replaced;
 mod shared_ports;
 
 pub(crate) use shared_ports::shared_ports;
@@ -14,6 +15,7 @@ use super::codes;
 use super::context::{ADDRESSING, RouteContext, RouteKind, Translator};
 use super::model::PatchPolicy;
 use super::patch::Outcome;
+use super::policy::value_or_first;
 use super::value::tree;
 use super::xds::Resources;
 use super::xds::proto::nanos;
@@ -52,7 +54,7 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
     for policy in t.resources.security_policies.iter().copied().filter(|policy| is_accepted(t, policy)) {
         replaced_protection(t, policy, sink);
         login(t, policy, sink);
-        broken_keys(policy, sink);
+        broken_keys(t, policy, sink);
         credentials::broken_users(t, policy, sink);
         credentials::bearer_keys(t, policy, sink);
         preflights::lost(t, policy, sink);
@@ -68,10 +70,12 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
     }
     for policy in t.resources.backend_traffic_policies.iter().copied() {
         first_attempt(policy, sink);
+        replaced::retries(t, policy, sink);
         source_ranges(policy, sink);
         empty_rules(t, policy, sink);
         lost_limit(t, policy, sink);
     }
+    replaced::client_validation(t, sink);
 }
 
 fn finding(code: &'static Code, message: String, object: &Admitted<'_>, place: Place) -> Diagnostic {
@@ -438,12 +442,15 @@ pub(crate) fn missing_targets(t: &Translator<'_>, policy: &Admitted<'_>, sink: &
     any
 }
 
-/// Reports keys in a policy that Envoy cannot read.
-fn broken_keys(policy: &Admitted<'_>, sink: &mut Findings) {
-    for keys in policy.spec().at("jwt.providers").items().map(|provider| provider.at("localJWKS.inline")).filter(|keys| keys.exists()) {
-        let Some(why) = jwks::rejection(keys.str()) else { continue };
+/// Reports keys of a policy, or of a ConfigMap that it names, that Envoy cannot read.
+fn broken_keys(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+    for local in policy.spec().at("jwt.providers").items().map(|provider| provider.field("localJWKS")) {
+        let (inline, name) = (local.field("inline"), local.at("valueRef.name"));
+        let held = t.resources.config_map(policy.namespace(), name.str()).and_then(|map| value_or_first(map, "jwks"));
+        let (text, place) = if inline.exists() { (inline.str(), inline) } else { (held.as_ref().map_or("", Tree::text), name) };
+        let Some(why) = Some(text).filter(|text| !text.is_empty()).and_then(jwks::rejection) else { continue };
         let message = format!("Envoy rejects these keys, and the listener with all its routes: {why}");
-        sink.report(finding(&base_codes::REFUSED_BY_ENVOY, message, policy, value_place(keys)));
+        sink.report(finding(&base_codes::REFUSED_BY_ENVOY, message, policy, value_place(place)));
     }
 }
 
