@@ -294,7 +294,7 @@ impl WindowSession {
         let open = self.open.lock().await;
         let xds = open.as_ref().and_then(|open| open.session.xds()).ok_or("Envoys are not served yet; choose a port first")?;
         let bootstrap = Bootstrap {
-            xds: xds.to_string(),
+            xds: vec![xds.to_string()],
             node_id: "local".into(),
             node_cluster: "local".into(),
             admin: "127.0.0.1:8001".into(),

@@ -16,8 +16,8 @@ const ADMIN_CLUSTER: &str = "envoy-admin";
 /// The settings of a bootstrap.
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
-    /// The address of the management server: `HOST:PORT`.
-    pub xds: String,
+    /// The addresses of the management server: `HOST:PORT`. With several, Envoy tries the next one if one refuses it or crashes.
+    pub xds: Vec<String>,
     /// `node.id`
     pub node_id: String,
     /// `node.cluster`
@@ -47,7 +47,7 @@ impl Bootstrap {
                 "ads_config": {
                     "api_type": if self.delta { "DELTA_GRPC" } else { "GRPC" },
                     "transport_api_version": "V3",
-                    "grpc_services": [{"envoy_grpc": {"cluster_name": SERVER_CLUSTERS[0]}}],
+                    "grpc_services": [{"envoy_grpc": {"cluster_name": SERVER_CLUSTERS[0], "retry_policy": Self::retry_policy()}}],
                     "set_node_on_first_message_only": true,
                 },
                 "cds_config": {"resource_api_version": "V3", "ads": {}},
@@ -66,40 +66,52 @@ impl Bootstrap {
         Ok(out)
     }
 
+    /// Returns how soon Envoy tries again. By default, Envoy waits up to 30 s, which is too long to find the replica of a gateway.
+    fn retry_policy() -> Value {
+        json!({"retry_back_off": {"base_interval": "0.2s", "max_interval": "1s"}})
+    }
+
     fn cluster(&self, name: &str) -> Result<Value, Failure> {
-        let (host, port) = address(&self.xds, "--xds")?;
-        let is_address = host.parse::<std::net::IpAddr>().is_ok();
+        let addresses: Vec<(&str, u16)> = self.xds.iter().map(|xds| address(xds, "--xds")).collect::<Result<_, _>>()?;
+        let is_address = |host: &str| host.parse::<std::net::IpAddr>().is_ok();
+        let are_addresses = addresses.iter().all(|(host, _)| is_address(host));
+        let endpoint = |(host, port): &(&str, u16)| json!({"endpoint": {"address": {"socket_address": {"address": host, "port_value": port}}}});
+        let endpoints: Vec<Value> = addresses.iter().map(endpoint).collect();
+        // Several servers: Envoy must soon notice that the one it uses disappeared silently.
+        let (interval, timeout) = if are_addresses && addresses.len() == 1 { ("30s", "5s") } else { ("2s", "2s") };
         let mut cluster = json!({
             "name": name,
-            "type": if is_address { "STATIC" } else { "STRICT_DNS" },
+            "type": if are_addresses { "STATIC" } else { "STRICT_DNS" },
             "connect_timeout": "1s",
             "load_assignment": {
                 "cluster_name": name,
-                "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": host, "port_value": port}}}}]}],
+                "endpoints": [{"lb_endpoints": endpoints}],
             },
             "typed_extension_protocol_options": {
                 "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
                     "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
                     // Envoy notices when the server disappears silently.
-                    "explicit_http_config": {"http2_protocol_options": {"connection_keepalive": {"interval": "30s", "timeout": "5s"}}},
+                    "explicit_http_config": {"http2_protocol_options": {"connection_keepalive": {"interval": interval, "timeout": timeout}}},
                 },
             },
         });
         if self.tls_ca.is_some() || self.tls_cert.is_some() {
-            cluster["transport_socket"] = self.transport_socket(host);
+            let hosts: Vec<&str> = addresses.iter().map(|(host, _)| *host).collect();
+            cluster["transport_socket"] = self.transport_socket(&hosts);
         }
         Ok(cluster)
     }
 
-    fn transport_socket(&self, host: &str) -> Value {
+    fn transport_socket(&self, hosts: &[&str]) -> Value {
         let mut common = json!({"alpn_protocols": ["h2"]});
         if let Some(authority) = &self.tls_ca {
-            // The server's certificate must contain the address that Envoy connects to.
-            let kind = if host.parse::<std::net::IpAddr>().is_ok() { "IP_ADDRESS" } else { "DNS" };
-            common["validation_context"] = json!({
-                "trusted_ca": {"filename": authority},
-                "match_typed_subject_alt_names": [{"san_type": kind, "matcher": {"exact": host}}],
-            });
+            // The server's certificate must contain an address that Envoy connects to.
+            let name = |host: &&str| {
+                let kind = if host.parse::<std::net::IpAddr>().is_ok() { "IP_ADDRESS" } else { "DNS" };
+                json!({"san_type": kind, "matcher": {"exact": host}})
+            };
+            let names: Vec<Value> = hosts.iter().map(name).collect();
+            common["validation_context"] = json!({"trusted_ca": {"filename": authority}, "match_typed_subject_alt_names": names});
         }
         if let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) {
             common["tls_certificates"] = json!([{"certificate_chain": {"filename": certificate}, "private_key": {"filename": key}}]);
@@ -108,7 +120,7 @@ impl Bootstrap {
             "name": "envoy.transport_sockets.tls",
             "typed_config": {
                 "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
-                "sni": host,
+                "sni": hosts.first(),
                 "common_tls_context": common,
             },
         })
@@ -144,4 +156,58 @@ fn address<'a>(text: &'a str, flag: &str) -> Result<(&'a str, u16), Failure> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let port = port.parse().map_err(|_| wrong())?;
     if host.is_empty() || port == 0 { Err(wrong()) } else { Ok((host, port)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bootstrap(xds: &[&str], tls_ca: Option<&str>) -> Result<Value, Failure> {
+        let bootstrap = Bootstrap {
+            xds: xds.iter().map(|xds| (*xds).to_owned()).collect(),
+            node_id: "n".into(),
+            node_cluster: "c".into(),
+            admin: "off".into(),
+            delta: true,
+            tls_ca: tls_ca.map(PathBuf::from),
+            tls_cert: None,
+            tls_key: None,
+        };
+        bootstrap.json()
+    }
+
+    /// Returns the type, the addresses and the keepalive of the cluster of the server.
+    fn cluster(xds: &[&str]) -> (String, Vec<String>, String) {
+        let all = bootstrap(xds, None).expect("a bootstrap");
+        let cluster = &all["static_resources"]["clusters"][0];
+        let endpoints = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"].as_array().expect("endpoints");
+        let address = |of: &Value| {
+            let address = &of["endpoint"]["address"]["socket_address"];
+            format!("{} {}", address["address"].as_str().unwrap_or_default(), address["port_value"])
+        };
+        let options = &cluster["typed_extension_protocol_options"]["envoy.extensions.upstreams.http.v3.HttpProtocolOptions"];
+        let keepalive = &options["explicit_http_config"]["http2_protocol_options"]["connection_keepalive"]["interval"];
+        (cluster["type"].as_str().unwrap_or_default().into(), endpoints.iter().map(address).collect(), keepalive.as_str().unwrap_or_default().into())
+    }
+
+    #[test]
+    fn bootstrap_lists_every_server() {
+        assert_eq!(cluster(&["127.0.0.1:1"]), ("STATIC".into(), vec!["127.0.0.1 1".into()], "30s".into()));
+        assert_eq!(cluster(&["chancery.a.svc:1"]), ("STRICT_DNS".into(), vec!["chancery.a.svc 1".into()], "2s".into()));
+        let several = cluster(&["127.0.0.1:1", "127.0.0.2:2"]);
+        assert_eq!(several, ("STATIC".into(), vec!["127.0.0.1 1".into(), "127.0.0.2 2".into()], "2s".into()));
+        assert!(bootstrap(&["127.0.0.1:1", "nowhere"], None).is_err());
+    }
+
+    #[test]
+    fn certificate_of_any_server_is_accepted() {
+        let all = bootstrap(&["chancery.a.svc:1", "127.0.0.2:2"], Some("ca.crt")).expect("a bootstrap");
+        let tls = &all["static_resources"]["clusters"][0]["transport_socket"]["typed_config"];
+        let names = &tls["common_tls_context"]["validation_context"]["match_typed_subject_alt_names"];
+        assert_eq!(
+            *names,
+            json!([{"san_type": "DNS", "matcher": {"exact": "chancery.a.svc"}}, {"san_type": "IP_ADDRESS", "matcher": {"exact": "127.0.0.2"}}])
+        );
+        assert_eq!(tls["sni"], "chancery.a.svc");
+    }
 }

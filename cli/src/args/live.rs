@@ -267,9 +267,9 @@ pub struct ServeArgs {
 #[derive(Args)]
 #[command(after_help = "Example:\n  chancery bootstrap --xds 127.0.0.1:8003 > envoy.json && envoy -c envoy.json")]
 pub struct BootstrapArgs {
-    /// Address of the xDS server of `chancery serve`
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8003")]
-    pub xds: String,
+    /// Address of the xDS server of `chancery serve`. For several servers: their headless Service, or a list with `,`
+    #[arg(long, value_name = "ADDRS", value_delimiter = ',', default_value = "127.0.0.1:8003")]
+    pub xds: Vec<String>,
     /// The id of this Envoy. If there are several gateways, Envoy gets the gateway with this name
     #[arg(long, value_name = "ID", default_value = "envoy")]
     pub node_id: String,

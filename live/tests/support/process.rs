@@ -69,7 +69,7 @@ pub fn start_envoy(envoy: &str, folder: &Path, xds: String, delta: bool, tls: Op
 /// Starts an Envoy with this id.
 pub fn start_envoy_as(node_id: &str, envoy: &str, folder: &Path, xds: String, delta: bool, tls: Option<&Shown>) -> Child {
     let bootstrap = Bootstrap {
-        xds,
+        xds: xds.split(',').map(str::to_owned).collect(),
         node_id: node_id.into(),
         node_cluster: "c".into(),
         admin: "off".into(),
