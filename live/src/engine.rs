@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::event::Events;
+use crate::replicas::Replicas;
 use crate::sources::recording::Recorder;
 use crate::sources::{Outlet, Source, States};
 use crate::worker::build::{Build, Builder};
@@ -53,6 +54,20 @@ impl Engine {
     pub fn start(
         settings: Settings,
         sources: Vec<Box<dyn Source>>,
+        publish: impl FnMut(&Arc<Build>) -> Result<(), String> + Send + 'static,
+    ) -> Result<Self, Failure> {
+        Self::start_replica(settings, sources, Replicas::default(), publish)
+    }
+
+    /// Starts the parts of a replica, which builds its own gateways only.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no thread.
+    pub fn start_replica(
+        settings: Settings,
+        sources: Vec<Box<dyn Source>>,
+        replicas: Replicas,
         mut publish: impl FnMut(&Arc<Build>) -> Result<(), String> + Send + 'static,
     ) -> Result<Self, Failure> {
         let metrics = Metrics::default();
@@ -73,7 +88,7 @@ impl Engine {
         }
         let (ended, worker) = oneshot::channel();
         let (work, counted) = (intake.clone(), metrics.clone());
-        let mut builder = Builder::new(settings.options);
+        let mut builder = Builder::new(settings.options).with_replicas(replicas);
         let run = move || {
             crate::worker::run(&work, &mut builder, settings.spacing, &counted, &mut publish);
             // The process ends: freeing large structures one by one would only take time.

@@ -18,6 +18,7 @@
 //! | [`xds`] | snapshots, subscriptions, the server, and the resources that a rejection blames |
 //! | [`proxies`] | assigns each Envoy the snapshot of its gateway |
 //! | [`rollout`] | gives each change to one Envoy first |
+//! | [`replicas`] | shares the gateways between several servers |
 //! | [`runtime`] | controllers: caches with indexes, mappers, queues, reconcilers |
 //! | [`controllers`] | the controllers of this program |
 //! | [`connected`] | the connected Envoys, with the resources that each lacks |
@@ -51,6 +52,7 @@ mod log_limit;
 pub mod port;
 pub mod ports;
 pub mod proxies;
+pub mod replicas;
 pub mod rollout;
 pub mod runtime;
 pub mod serve;

@@ -75,7 +75,8 @@ pub async fn bind(servers: &Servers, events: &Events) -> Result<(BTreeMap<&'stat
         let (sender, moves) = mpsc::channel(1);
         if server == Server::Xds {
             ports.xds = Some(local);
-        } else if local.ip().is_loopback() {
+        } else if local.ip().is_loopback() && (server != Server::Ready || servers.replicas.is_empty()) {
+            // Other replicas know the port of the readiness server.
             ports.mobile.push(Mobile { server, address: local, moves: sender });
         }
         out.insert(server.name(), Port { listener, moves });

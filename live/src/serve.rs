@@ -10,9 +10,12 @@ use crate::controllers::writer::Writer;
 use crate::engine::{Engine, Settings};
 use crate::event::{Event, Events, FindingLine, Server};
 use crate::http::{self, HttpServer};
+use crate::port::Port;
 use crate::ports::{self, Ports};
 use crate::proxies::Proxies;
 use crate::proxies::file::ProxyFile;
+use crate::replicas::Replicas;
+use crate::replicas::membership::Membership;
 pub use crate::servers::Servers;
 use crate::sources::Source;
 use crate::worker::build::{Build, withheld_events};
@@ -159,7 +162,7 @@ async fn review(admission: &Admission, shared: &http::Shared, parts: &mut JoinSe
 /// An address is in use, a certificate cannot be read, or a part has failed.
 pub async fn serve(
     settings: Settings,
-    sources: Vec<Box<dyn Source>>,
+    mut sources: Vec<Box<dyn Source>>,
     servers: &Servers,
     writing: Option<&Writing>,
     applying: Option<&Applying>,
@@ -182,12 +185,14 @@ pub async fn serve(
     let certificates = tls.clone();
     let publish = publisher(proxies.clone(), clients.clone(), latest, events.clone(), ports);
     let tokens = crate::sources::tokens(&sources);
-    let mut engine = Engine::start(settings, sources, publish)?;
+    let replicas = share(servers, listeners.get(Server::Ready.name()), &mut sources)?;
+    let mut engine = Engine::start_replica(settings, sources, replicas.clone(), publish)?;
     let shared = http::Shared {
         options,
         builds,
         clients: clients.clone(),
         proxies: proxies.clone(),
+        replicas: replicas.clone(),
         events,
         states: engine.states.clone(),
         metrics: engine.metrics.clone(),
@@ -202,7 +207,7 @@ pub async fn serve(
         review(admission, &shared, &mut parts).await?;
     }
     if let Some(port) = listeners.remove(Server::Xds.name()) {
-        let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, tokens, ttl: servers.ttl };
+        let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, tokens, ttl: servers.ttl, replicas };
         parts.spawn(async move { xds.serve(port.into_listener(), tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
     for server in [HttpServer::Diagnostics, HttpServer::Snapshots, HttpServer::PublicSnapshots, HttpServer::Ready] {
@@ -254,6 +259,18 @@ pub async fn serve(
     engine.stop();
     let _ = tokio::time::timeout(GRACE, async { while parts.join_next().await.is_some() {} }).await;
     outcome
+}
+
+/// Adds the source that finds the other replicas, if gateways are shared with them.
+fn share(servers: &Servers, ready: Option<&Port>, sources: &mut Vec<Box<dyn Source>>) -> Result<Replicas, Failure> {
+    if servers.replicas.is_empty() {
+        return Ok(Replicas::default());
+    }
+    let ready = ready.and_then(|port| port.listener.local_addr().ok());
+    let ready = ready.ok_or("replicas check each other by their readiness servers: give --ready an address that the others can reach")?;
+    let replicas = Replicas::shared();
+    sources.push(Box::new(Membership::new(replicas.clone(), servers.replicas.clone(), ready.port())));
+    Ok(replicas)
 }
 
 /// Ends a part that never ends by itself when the process stops.
@@ -349,7 +366,7 @@ pub(crate) fn publisher(
         ports.make_room(build);
         let newest: BTreeMap<Arc<str>, Arc<Snapshot>> = build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect();
         clients.set_newest(&newest);
-        proxies.publish(newest);
+        proxies.publish_share(newest, build.elsewhere.keys().cloned().collect());
         latest.send_replace(Some(build.clone()));
         events.publish(reporter.event(build));
         for (gateway, listeners) in before.into_iter().filter(|(_, listeners)| *listeners > 0) {

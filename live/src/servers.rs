@@ -33,6 +33,8 @@ pub struct Servers {
     pub ttl: Option<Duration>,
     /// The playground, if this program has it. It replaces the plain page.
     pub page: Option<playground::Files>,
+    /// The addresses (`HOST:PORT`) of the xDS servers that share the gateways; none for a single server.
+    pub replicas: Vec<String>,
     /// The webhook that reviews objects before the API server stores them.
     pub admission: Option<Admission>,
 }

@@ -11,6 +11,7 @@ use crate::event::{Event, Events, Server, SourceState};
 use crate::feed::Feed;
 use crate::ports::Ports;
 use crate::proxies::Proxies;
+use crate::replicas::Replicas;
 use crate::serve::publisher;
 use crate::sources::{Source, States};
 use crate::worker::build::Build;
@@ -143,6 +144,7 @@ impl Session {
             identities: Identities::default(),
             tokens: self.tokens.clone(),
             ttl: None,
+            replicas: Replicas::default(),
         };
         // The session ended it.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });

@@ -92,6 +92,7 @@ impl Program {
             proxies: None,
             canary: true,
             ttl: None,
+            replicas: Vec::new(),
             page: None,
             admission: None,
         };

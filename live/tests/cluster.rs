@@ -360,6 +360,7 @@ impl Replica {
             proxies: None,
             canary: true,
             ttl: None,
+            replicas: Vec::new(),
             page: None,
             admission: None,
         };

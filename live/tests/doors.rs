@@ -42,6 +42,7 @@ fn servers() -> Servers {
         with_secrets: false,
         token: None,
         ttl: None,
+        replicas: Vec::new(),
         proxies: None,
         canary: true,
         page: None,

@@ -8,6 +8,7 @@ use authority::{Authority, write};
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use chancery_live::event::{Events, SourceState};
 use chancery_live::proxies::Proxies;
+use chancery_live::replicas::Replicas;
 use chancery_live::sources::States;
 use chancery_live::xds::clients::Clients;
 use chancery_live::xds::identity::{Identities, Rule};
@@ -100,7 +101,15 @@ async fn certificate_names_decide_permissions() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let clients = Clients::new(Events::default());
-    let xds = Xds { proxies: proxies.clone(), clients, stop: stopping, identities: identities.clone(), tokens: Tokens::default(), ttl: None };
+    let xds = Xds {
+        proxies: proxies.clone(),
+        clients,
+        stop: stopping,
+        identities: identities.clone(),
+        tokens: Tokens::default(),
+        ttl: None,
+        replicas: Replicas::default(),
+    };
     tokio::spawn(xds.serve(listener, Some(tls)));
     let as_name = async |name: &str| connect(port, &ours, Some(ours.sign(name))).await.expect("a connection");
     let (one, other) = (as_name("one").await, as_name("envoy").await);
@@ -145,6 +154,7 @@ async fn certificates_are_required_and_rotate() {
             identities: Identities::default(),
             tokens: Tokens::default(),
             ttl: None,
+            replicas: Replicas::default(),
         }
         .serve(listener, Some(tls)),
     );
@@ -210,7 +220,15 @@ async fn expired_certificate_is_reported_until_replaced() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let clients = Clients::new(Events::default());
-    let xds = Xds { proxies: Proxies::default(), clients, stop: stopping, identities: Identities::default(), tokens: Tokens::default(), ttl: None };
+    let xds = Xds {
+        proxies: Proxies::default(),
+        clients,
+        stop: stopping,
+        identities: Identities::default(),
+        tokens: Tokens::default(),
+        ttl: None,
+        replicas: Replicas::default(),
+    };
     tokio::spawn(xds.serve(listener, Some(tls)));
     let expired = ours.sign_until("envoy", 2020);
     let is_let_in = match connect(port, &ours, Some(expired)).await {

@@ -237,6 +237,9 @@ pub struct ServeArgs {
     /// YAML file that assigns proxies to gateways and lists the resources that each client certificate may request, read again when it changes
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Servers")]
     pub proxies: Option<PathBuf>,
+    /// Share the gateways with the servers at these xDS addresses: HOST:PORT of a headless Service, or a list with `,`. Each server builds its own gateways only. The others must reach --ready [default: this server serves all gateways]
+    #[arg(long, value_name = "ADDRS", value_delimiter = ',', value_parser = chancery_live::replicas::membership::parse_host, help_heading = "Servers")]
+    pub replicas: Vec<String>,
     /// Send each change to one Envoy per gateway first. If this Envoy rejects it, the others do not get it
     #[arg(long, value_enum, default_value_t = Switch::On, value_name = "WHETHER", help_heading = "Servers")]
     pub canary: Switch,
@@ -309,7 +312,7 @@ pub struct ManifestsArgs {
     /// The image with the program
     #[arg(long, value_name = "IMAGE", value_parser = image)]
     pub image: Option<String>,
-    /// The number of servers. All of them serve Envoys; with `--write-status`, one of them writes
+    /// The number of servers. They share the gateways; with `--write-status`, one of them writes
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub replicas: u32,
     /// Write statuses: adds the permissions and the flag

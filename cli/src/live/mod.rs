@@ -79,9 +79,13 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         proxies: args.proxies.clone(),
         canary: args.canary.is_on(),
         ttl: args.xds_ttl,
+        replicas: args.replicas.clone(),
         page: crate::play::page(),
         admission: admission(args)?,
     };
+    if args.xds == Address::Off && !args.replicas.is_empty() {
+        return Err("--replicas shares the gateways of Envoys, and --xds is off".into());
+    }
     let empty = if deployment.allow_empty { EmptyFolder::Intended } else { EmptyFolder::Accident(args.empty_grace) };
     let reading = Reading { empty, state: state_folder(args.state_dir.as_deref()), ..Reading::default() };
     let (settings, sources, gateway) = prepare(&args.live, deployment, reading)?;

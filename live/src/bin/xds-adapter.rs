@@ -5,6 +5,7 @@
 
 use chancery_live::event::Events;
 use chancery_live::proxies::Proxies;
+use chancery_live::replicas::Replicas;
 use chancery_live::xds::clients::Clients;
 use chancery_live::xds::harness::Harness;
 use chancery_live::xds::identity::Identities;
@@ -186,6 +187,7 @@ async fn run() -> Result<(), String> {
         identities: Identities::default(),
         tokens: Tokens::default(),
         ttl: None,
+        replicas: Replicas::default(),
     }
     .serve(served, None);
     let incoming = chancery_live::xds::connection::incoming(adapted, None);

@@ -9,7 +9,7 @@ use crate::lock;
 use crate::runtime::{Action, Controller, Id, Index, Object, Reading, mapper};
 use crate::xds::snapshot::Snapshot;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// The kind of a registered proxy.
@@ -41,7 +41,16 @@ pub struct Registration {
 struct State {
     proxies: BTreeMap<String, BTreeMap<usize, Registration>>,
     gateways: BTreeMap<Arc<str>, (u64, Arc<Snapshot>)>,
+    /// Gateways that other replicas serve.
+    elsewhere: BTreeSet<Arc<str>>,
     builds: u64,
+}
+
+impl State {
+    /// Returns a gateway of this or another replica.
+    fn known(&self, name: &str) -> Option<&Arc<str>> {
+        self.gateways.get_key_value(name).map(|(name, _)| name).or_else(|| self.elsewhere.get(name))
+    }
 }
 
 /// The registrations of sources and the snapshots of builds, for reconcilers. Clones share one state.
@@ -92,6 +101,14 @@ impl DeliveryState {
         (changed, others)
     }
 
+    /// Sets the gateways that other replicas serve. Returns whether they changed.
+    pub fn set_elsewhere(&self, elsewhere: &BTreeSet<Arc<str>>) -> bool {
+        let mut state = lock(&self.0);
+        let is_changed = state.elsewhere != *elsewhere;
+        state.elsewhere.clone_from(elsewhere);
+        is_changed
+    }
+
     /// Returns the snapshot of a gateway.
     #[must_use]
     pub fn snapshot(&self, gateway: &str) -> Option<Arc<Snapshot>> {
@@ -104,12 +121,12 @@ impl DeliveryState {
     fn proxy(&self, node: &str) -> Option<Value> {
         let state = lock(&self.0);
         let of = state.proxies.get(node)?;
-        let known = |name: &str| state.gateways.get_key_value(name).map(|(name, _)| name);
+        let known = |name: &str| state.known(name);
         let named = of.values().find_map(|registration| registration.gateway.as_deref());
         let cluster = of.values().map(|registration| registration.cluster.as_str()).find(|cluster| !cluster.is_empty()).unwrap_or_default();
-        let gateway = match (named, state.gateways.len()) {
+        let gateway = match (named, state.gateways.len() + state.elsewhere.len()) {
             (Some(gateway), _) => known(gateway),
-            (None, 1) => state.gateways.keys().next(),
+            (None, 1) => state.gateways.keys().chain(&state.elsewhere).next(),
             (None, _) => known(node).or_else(|| known(cluster)),
         };
         let connected = of.values().any(|registration| registration.connected);

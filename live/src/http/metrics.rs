@@ -49,6 +49,20 @@ fn process(out: &mut String) {
     }
 }
 
+/// Writes how gateways are shared, if they are.
+fn replicas(out: &mut String, shared: &Shared) {
+    if !shared.replicas.is_shared() {
+        return;
+    }
+    let (built, elsewhere) = shared.build().map_or((0, 0), |build| (build.gateways.len(), build.elsewhere.len()));
+    head(out, "chancery_replicas", "gauge", "Replicas that share the gateways now, including this one.");
+    let _ = writeln!(out, "chancery_replicas {}", shared.replicas.view().members().len());
+    head(out, "chancery_gateways", "gauge", "Gateways by the replica that builds them: this one, or another.");
+    let _ = writeln!(out, "chancery_gateways{{replica=\"own\"}} {built}\nchancery_gateways{{replica=\"other\"}} {elsewhere}");
+    head(out, "chancery_xds_refused_streams", "counter", "Streams of gateways that another replica owns.");
+    let _ = writeln!(out, "chancery_xds_refused_streams_total {}", shared.replicas.refused());
+}
+
 /// Answers with all metrics.
 pub async fn metrics(State(shared): State<Shared>) -> Response {
     let mut out = String::new();
@@ -81,6 +95,7 @@ pub async fn metrics(State(shared): State<Shared>) -> Response {
     for (gateway, rollout) in shared.proxies.subscribe().borrow().iter().flat_map(|all| all.iter()) {
         let _ = writeln!(out, "chancery_gateway_held_back{{gateway=\"{}\"}} {}", escaped(gateway), u8::from(rollout.is_held()));
     }
+    replicas(&mut out, &shared);
     let clients = shared.clients.all();
     head(&mut out, "chancery_envoys", "gauge", "Envoys that are connected.");
     let _ = writeln!(out, "chancery_envoys {}", clients.len());

@@ -30,6 +30,7 @@ use crate::event::{Events, Server};
 use crate::feed::Feed;
 use crate::port::Port;
 use crate::proxies::Proxies;
+use crate::replicas::Replicas;
 use crate::sources::States;
 use crate::worker::build::Build;
 use crate::worker::intake::Intake;
@@ -85,6 +86,8 @@ pub struct Shared {
     pub clients: Clients,
     /// The snapshots of Envoys.
     pub proxies: Proxies,
+    /// The replicas that share the gateways.
+    pub replicas: Replicas,
     /// The timeline.
     pub events: Events,
     /// The states of sources.

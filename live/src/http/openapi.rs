@@ -45,6 +45,7 @@ pub const PATHS: &[Path] = &[
     path("/api/v1/ir", "The gateway's behaviour, as `chancery compile --output ir` writes it", views::ir),
     path("/api/v1/app_gateway", "The requested Application Gateway as ARM JSON, and the parts that differ in Azure", views::app_gateway),
     path("/api/v1/envoys", "The connected Envoys, with the resources that each accepted and rejected", views::envoys),
+    path("/api/v1/replicas", "The replicas that share the gateways, and the owner of each gateway", views::replicas),
     path("/api/v1/events", "The events", views::events),
     path("/api/v1/config_dump", "The configuration for Envoys, as `chancery compile --output xds` writes it", views::config_dump),
     Path {

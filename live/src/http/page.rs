@@ -44,6 +44,16 @@ pub async fn page(State(shared): State<Shared>) -> Response {
         .map(|of| vec![of.source, of.kind, of.state.name().into(), format!("{} s", of.age_s), of.detail.unwrap_or_default()])
         .collect();
     table(&mut out, "Sources", &["Source", "Kind", "State", "For", ""], &sources);
+    if shared.replicas.is_shared() {
+        let row = |of: crate::replicas::members::MemberStatus| {
+            let who = if of.is_own { "this one" } else { "" };
+            vec![of.address, of.state.name().into(), who.into(), of.detail.unwrap_or_default()]
+        };
+        let rows: Vec<Vec<String>> = shared.replicas.statuses().into_iter().map(row).collect();
+        table(&mut out, "Replicas", &["Address", "State", "", ""], &rows);
+        let (built, elsewhere) = shared.build().map_or((0, 0), |build| (build.gateways.len(), build.elsewhere.len()));
+        let _ = write!(out, "<p>Gateways of this replica: {built} of {}.</p>", built + elsewhere);
+    }
     let envoys: Vec<Vec<String>> = shared
         .clients
         .all()

@@ -5,15 +5,19 @@
 //! | 503 | nothing is served: a source has not been read yet, or a controller does not start |
 //! | 200 with `degraded:` lines | the last good configuration is served, and something is wrong |
 //! | 200 | the present configuration is served |
+//!
+//! If replicas share the gateways, the header of the answer has the id of this replica, and its lines name the replicas
+//! and the gateways of this one.
 
 use super::Shared;
 use crate::event::SourceState;
 use crate::proxies::Proxies;
+use crate::replicas::{HEADER, Replicas};
 use crate::sources::Status;
 use crate::worker::build::Build;
 use crate::xds::clients::Clients;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 /// The most lines of one kind.
@@ -22,7 +26,13 @@ const MOST: usize = 10;
 pub async fn ready(State(shared): State<Shared>) -> Response {
     let (status, lines) = readiness(&shared);
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
-    (status, shared.events.scrubbed(&text)).into_response()
+    let mut response = (status, shared.events.scrubbed(&text)).into_response();
+    if shared.replicas.is_shared()
+        && let Ok(id) = HeaderValue::from_str(shared.replicas.id())
+    {
+        response.headers_mut().insert(HEADER, id);
+    }
+    response
 }
 
 fn readiness(shared: &Shared) -> (StatusCode, Vec<String>) {
@@ -31,12 +41,29 @@ fn readiness(shared: &Shared) -> (StatusCode, Vec<String>) {
             let mut lines = vec!["ready".to_owned()];
             lines.extend(degraded(&build, &shared.states.all(), &shared.clients));
             lines.extend(held(&shared.proxies));
+            lines.extend(shares(&build, &shared.replicas));
             (StatusCode::OK, lines)
         }
         Some(build) => (StatusCode::SERVICE_UNAVAILABLE, build.stopped.iter().map(|(id, why)| format!("{id} does not start: {why}")).collect()),
         None if shared.intake.is_synced() => (StatusCode::SERVICE_UNAVAILABLE, vec!["the first build is not done".into()]),
         None => (StatusCode::SERVICE_UNAVAILABLE, unsynced(&shared.intake.unsynced_sources(), &shared.states.all())),
     }
+}
+
+/// Names the replicas that share the gateways, and the gateways of this one.
+fn shares(build: &Build, replicas: &Replicas) -> Vec<String> {
+    if !replicas.is_shared() {
+        return Vec::new();
+    }
+    let view = replicas.view();
+    let own = view.own().map_or_else(|| "unknown".into(), ToString::to_string);
+    let (built, all) = (build.gateways.len(), build.gateways.len() + build.elsewhere.len());
+    let names: Vec<&str> = build.gateways.iter().map(|gateway| &*gateway.id).take(MOST).collect();
+    let more = if built > MOST { ", ..." } else { "" };
+    vec![
+        format!("replicas: {}; this one is {own}", view.members().join(", ")),
+        format!("gateways of this replica: {built} of {all}: {}{more}", names.join(", ")),
+    ]
 }
 
 /// Names the sources that have not been read, each with its trouble.

@@ -131,6 +131,16 @@ pub fn envoys(shared: &Shared, _: &Asked) -> Answer {
     Ok(json!({ "envoys": rows? }))
 }
 
+/// Returns the replicas, and the owner of each gateway. `built` has the gateways that this replica builds.
+pub fn replicas(shared: &Shared, _: &Asked) -> Answer {
+    let (build, view) = (build(shared)?, shared.replicas.view());
+    let built: Vec<&str> = build.gateways.iter().map(|gateway| &*gateway.id).collect();
+    Ok(json!({
+        "shared": shared.replicas.is_shared(), "own": view.own(), "serving": view.members(), "members": value(&shared.replicas.statuses())?,
+        "built": built, "elsewhere": build.elsewhere,
+    }))
+}
+
 pub fn events(shared: &Shared, _: &Asked) -> Answer {
     Ok(json!({ "events": shared.events.timeline() }))
 }
@@ -146,7 +156,7 @@ pub fn served(shared: &Shared, asked: &Asked) -> Answer {
     let latest = shared.proxies.subscribe().borrow().clone();
     let all = latest.as_ref().ok_or((StatusCode::SERVICE_UNAVAILABLE, "the first build is not done".to_owned()))?;
     let wrong = |why: String| (StatusCode::NOT_FOUND, why);
-    let names = || all.keys().map(|name| &**name).collect::<Vec<_>>().join(", ");
+    let names = || all.names().collect::<Vec<_>>().join(", ");
     let snapshot = match (one("node"), one("gateway")) {
         (Some(node), _) => {
             let client = shared.clients.all().into_iter().find(|client| client.node.id == node);
@@ -155,12 +165,16 @@ pub fn served(shared: &Shared, asked: &Asked) -> Answer {
             assigned.snapshot().cloned().ok_or_else(|| wrong(format!("the Envoy `{node}` belongs to no gateway: there are {}", names())))?
         }
         (None, Some(gateway)) => {
-            let found = all.get(gateway).ok_or_else(|| wrong(format!("there is no gateway `{gateway}`: there are {}", names())))?;
+            let missing = || match shared.replicas.view().owner(gateway).filter(|_| all.names().any(|name| name == gateway)) {
+                Some(owner) => wrong(format!("the replica {owner} serves the gateway `{gateway}`: ask its diagnostics server")),
+                None => wrong(format!("there is no gateway `{gateway}`: there are {}", names())),
+            };
+            let found = all.get(gateway).ok_or_else(missing)?;
             found.newest().clone()
         }
         (None, None) => match all.len() {
             1 => all.values().next().map(|rollout| rollout.newest().clone()).unwrap_or_default(),
-            0 => return Err(wrong("there is no gateway in the configuration".into())),
+            0 if all.names().next().is_none() => return Err(wrong("there is no gateway in the configuration".into())),
             _ => return Err((StatusCode::BAD_REQUEST, format!("there are several gateways: say ?gateway= and one of {}", names()))),
         },
     };

@@ -14,7 +14,7 @@ use crate::rollout::{self, Rollout};
 use crate::runtime::{Action, Change, Manager, Object};
 use crate::xds::clients::Node;
 use crate::xds::snapshot::Snapshot;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -28,6 +28,8 @@ pub enum Assigned {
     Early,
     /// The node has this snapshot.
     Snapshot(Arc<Snapshot>),
+    /// The node belongs to this gateway, which this replica has not built: another replica serves it, or the build follows.
+    Unbuilt(Arc<str>),
     /// The node belongs to no gateway.
     Unknown,
 }
@@ -38,13 +40,46 @@ impl Assigned {
     pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
         match self {
             Assigned::Snapshot(snapshot) => Some(snapshot),
+            Assigned::Early | Assigned::Unbuilt(_) | Assigned::Unknown => None,
+        }
+    }
+
+    /// Returns the gateway of the node, if it has one.
+    #[must_use]
+    pub fn gateway(&self) -> Option<&Arc<str>> {
+        match self {
+            Assigned::Snapshot(snapshot) => Some(&snapshot.gateway),
+            Assigned::Unbuilt(gateway) => Some(gateway),
             Assigned::Early | Assigned::Unknown => None,
         }
     }
 }
 
-/// The snapshots of all gateways; `None` before the first build.
-pub type Snapshots = Option<Arc<BTreeMap<Arc<str>, Rollout>>>;
+/// The snapshots of this replica's gateways; `None` before the first build.
+pub type Snapshots = Option<Arc<Gateways>>;
+
+/// The gateways that this replica serves, and the names of all others.
+#[derive(Clone, Debug, Default)]
+pub struct Gateways {
+    served: BTreeMap<Arc<str>, Rollout>,
+    /// Gateways that other replicas serve.
+    elsewhere: Arc<BTreeSet<Arc<str>>>,
+}
+
+impl Gateways {
+    /// Returns the names of all gateways, whichever replica serves them.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.served.keys().chain(self.elsewhere.iter()).map(|name| &**name)
+    }
+}
+
+impl std::ops::Deref for Gateways {
+    type Target = BTreeMap<Arc<str>, Rollout>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.served
+    }
+}
 
 /// The gateway of each proxy, if it has one.
 type Assignments = BTreeMap<Arc<str>, Option<Arc<str>>>;
@@ -155,18 +190,34 @@ impl Proxies {
 
     /// Publishes these snapshots. All other gateways are removed.
     pub fn publish(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>) {
-        self.serve(snapshots, true);
+        self.publish_share(snapshots, BTreeSet::new());
+    }
+
+    /// Publishes the snapshots of this replica's gateways, and the names of the gateways that other replicas serve.
+    pub fn publish_share(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, elsewhere: BTreeSet<Arc<str>>) {
+        let is_changed = self.wanted.set_elsewhere(&elsewhere);
+        self.serve(snapshots, true, is_changed.then_some(elsewhere));
     }
 
     /// Publishes the snapshot of one gateway. The others stay.
     pub fn publish_one(&self, snapshot: Snapshot) {
         let snapshot = Arc::new(snapshot);
-        self.serve(BTreeMap::from([(snapshot.gateway.clone(), snapshot)]), false);
+        self.serve(BTreeMap::from([(snapshot.gateway.clone(), snapshot)]), false, None);
     }
 
-    fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool) {
+    /// Serves snapshots. `elsewhere` has the gateways of other replicas if they changed.
+    fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool, elsewhere: Option<BTreeSet<Arc<str>>>) {
         let mut manager = lock(&self.manager);
-        let (changed, others) = self.wanted.serve(snapshots, whole);
+        let (changed, mut others) = self.wanted.serve(snapshots, whole);
+        if let Some(elsewhere) = &elsewhere {
+            others = true;
+            // A name must not be missing until the end of this function: names decide which gateways a certificate gives access to.
+            self.latest.send_if_modified(|latest| {
+                let all = latest.as_mut().map(Arc::make_mut);
+                all.into_iter().for_each(|all| Arc::make_mut(&mut all.elsewhere).extend(elsewhere.iter().cloned()));
+                false
+            });
+        }
         for gateway in changed {
             manager.event(Change::Custom(SERVED, Object::new(delivery::snapshot(&gateway), serde_json::Value::Null)));
         }
@@ -177,8 +228,10 @@ impl Proxies {
         // Even without gateways, the first build is done now.
         self.latest.send_if_modified(|latest| {
             let is_first = latest.is_none();
-            latest.get_or_insert_default();
-            is_first
+            let all = latest.get_or_insert_default();
+            let Some(elsewhere) = elsewhere else { return is_first };
+            Arc::make_mut(all).elsewhere = Arc::new(elsewhere);
+            true
         });
     }
 
@@ -229,7 +282,7 @@ impl Proxies {
             if batch.snapshots.is_empty() {
                 return modified;
             }
-            let all = Arc::make_mut(latest.get_or_insert_default());
+            let all = &mut Arc::make_mut(latest.get_or_insert_default()).served;
             for (gateway, wanted) in &batch.snapshots {
                 let snapshot = self.wanted.snapshot(gateway);
                 modified |= match (wanted, snapshot, all.get_mut(gateway)) {
@@ -254,8 +307,7 @@ impl Proxies {
         let Some(all) = snapshots else { return Assigned::Early };
         let gateway = lock(&self.assigned).get(&*node.id).cloned().flatten();
         let Some(gateway) = gateway else { return Assigned::Unknown };
-        // The snapshot of a new gateway follows at once.
-        all.get(&gateway).map_or(Assigned::Early, |rollout| Assigned::Snapshot(rollout.of(&node.id).clone()))
+        all.get(&gateway).map_or(Assigned::Unbuilt(gateway), |rollout| Assigned::Snapshot(rollout.of(&node.id).clone()))
     }
 
     /// Notes an open stream of a node, until the returned value is dropped.
@@ -281,7 +333,7 @@ impl Proxies {
             let Some(mut rollout) = all.get(gateway).cloned() else { return false };
             became = change(&mut rollout);
             version = rollout.newest().version();
-            Arc::make_mut(all).insert(Arc::from(gateway), rollout);
+            Arc::make_mut(all).served.insert(Arc::from(gateway), rollout);
             became == rollout::Change::Released
         });
         if became == rollout::Change::Held {
@@ -376,6 +428,28 @@ mod tests {
         assert_eq!(of(&proxies, &node("x", "y")), None);
         proxies.of_file().register("x", registered("nowhere"));
         assert_eq!(of(&proxies, &node("x", "ambassador")), None, "a gateway that is named and is not there is no other one");
+    }
+
+    #[test]
+    fn gateways_of_other_replicas_are_known() {
+        let proxies = Proxies::default();
+        let elsewhere = |names: &[&str]| names.iter().map(|name| Arc::from(*name)).collect::<BTreeSet<Arc<str>>>();
+        let snapshot = |name: &str| BTreeMap::from([(Arc::from(name), Arc::new(Snapshot::new(name)))]);
+        let assigned = |id: &str| {
+            let (latest, node) = (proxies.subscribe().borrow().clone(), node(id, "c"));
+            let _joined = proxies.join(&node);
+            proxies.assign(&node, &latest)
+        };
+        proxies.publish_share(snapshot("one"), elsewhere(&["two"]));
+        assert!(matches!(assigned("one"), Assigned::Snapshot(of) if &*of.gateway == "one"));
+        assert!(matches!(assigned("two"), Assigned::Unbuilt(of) if &*of == "two"));
+        assert!(matches!(assigned("x"), Assigned::Unknown), "there are two gateways, so none is everyone's");
+        let names: Vec<String> = proxies.subscribe().borrow().iter().flat_map(|all| all.names()).map(str::to_owned).collect();
+        assert_eq!(names, ["one", "two"]);
+        proxies.publish_share(BTreeMap::new(), elsewhere(&["one", "two"]));
+        assert!(matches!(assigned("one"), Assigned::Unbuilt(of) if &*of == "one"), "it moved to another replica");
+        proxies.publish_share(BTreeMap::new(), elsewhere(&["two"]));
+        assert!(matches!(assigned("any"), Assigned::Unbuilt(of) if &*of == "two"), "one gateway is everyone's, wherever it is served");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::metrics::BuildSize;
 use crate::arm::plan::Plan;
 use crate::event::{FindingLine, Place};
 use crate::lock;
+use crate::replicas::{Replicas, View};
 use crate::xds::snapshot::{Blame, Resources, Snapshot};
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::v3::{Emitted, Encoded, Encoding, Service, Withheld, encode, output_map};
@@ -70,10 +71,13 @@ impl Gateway {
 pub struct Build {
     /// The number of the build since the start.
     pub number: u64,
-    /// A hash of the resources of all gateways.
+    /// A hash of the resources of this replica's gateways.
     pub version: String,
     pub compilation: Arc<Compilation>,
+    /// The gateways of this replica.
     pub gateways: Vec<Gateway>,
+    /// The gateways of other replicas, each with its owner. Their Envoy configuration is not built here.
+    pub elsewhere: BTreeMap<Arc<str>, Arc<str>>,
     /// Gateways whose controller stops before it configures them, and why. Their Envoys keep their resources.
     pub stopped: Vec<(Arc<str>, String)>,
     /// Dialects whose controller has its defaults, because its own configuration was deleted.
@@ -176,6 +180,7 @@ impl Build {
 /// Compiles, and remembers the last build.
 pub struct Builder {
     options: Options,
+    replicas: Replicas,
     compiler: Compiler,
     defaults: Defaults,
     gateways: BTreeMap<Arc<str>, Memory>,
@@ -214,6 +219,7 @@ impl Builder {
         let compiler = new_compiler();
         Self {
             options,
+            replicas: Replicas::default(),
             compiler,
             defaults: Defaults::default(),
             gateways: BTreeMap::new(),
@@ -222,6 +228,12 @@ impl Builder {
             bytes: 0,
             builds: 0,
         }
+    }
+
+    /// Builds the gateways of this replica only. Findings and statuses still cover all gateways.
+    #[must_use]
+    pub fn with_replicas(self, replicas: Replicas) -> Self {
+        Self { replicas, ..self }
     }
 
     #[must_use]
@@ -242,11 +254,14 @@ impl Builder {
         let mut errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
         bound_findings(&mut compilation);
         let compilation = Arc::new(compilation);
-        let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway, drained.since)).collect();
+        let view = self.replicas.view();
+        let own = compilation.gateways().filter(|gateway| view.owner(&name_of(*gateway)).is_none());
+        let mut gateways: Vec<Gateway> = own.map(|gateway| self.gateway(&compilation, gateway, drained.since)).collect();
         let stopped: Vec<(Arc<str>, String)> =
             compilation.stopped().map(|(side, id, failure)| (served_name(&compilation, side.dialect.name, id), failure.error.clone())).collect();
         // A stopped gateway keeps its resources.
-        gateways.extend(stopped.iter().filter_map(|(id, _)| self.kept(id)));
+        gateways.extend(stopped.iter().filter(|(id, _)| view.owner(id).is_none()).filter_map(|(id, _)| self.kept(id)));
+        let elsewhere = elsewhere(&compilation, &stopped, &view);
         self.gateways.retain(|id, _| gateways.iter().any(|gateway| gateway.id == *id));
         let plan = Plan::of(&compilation, &options).map(Arc::new);
         let unplanned = unplanned(&compilation, &drained.options);
@@ -262,6 +277,7 @@ impl Builder {
             unplanned,
             parts,
             gateways,
+            elsewhere,
             inputs: drained.inputs.inputs.len(),
             unreadable,
             beneath: drained.beneath,
@@ -391,6 +407,12 @@ fn file_errors(file: &Unreadable, options: &Options) -> Vec<Finding> {
     let redactor = alone.redactor();
     let scrubbed = |finding: Finding| Finding { message: redactor.scrub(&finding.message).into_owned(), ..finding };
     findings(&alone, &alone.positions()).into_iter().map(scrubbed).collect()
+}
+
+/// Returns the gateways of other replicas, each with its owner.
+fn elsewhere(compilation: &Compilation, stopped: &[(Arc<str>, String)], view: &View) -> BTreeMap<Arc<str>, Arc<str>> {
+    let all = compilation.gateways().map(name_of).chain(stopped.iter().map(|(id, _)| id.clone()));
+    all.filter_map(|id| Some((id.clone(), view.owner(&id)?.clone()))).collect()
 }
 
 /// Returns the served name of a gateway.

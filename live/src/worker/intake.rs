@@ -267,6 +267,15 @@ impl Intake {
         state.waiting.is_empty() && state.dirty
     }
 
+    /// Requests a build without a change of inputs, without waiting for the spacing.
+    pub fn rebuild(&self) {
+        let mut state = self.state();
+        state.dirty = true;
+        state.urgent = true;
+        drop(state);
+        self.shared.1.notify_all();
+    }
+
     /// Sets the inputs that nothing referred to in the last build.
     pub fn set_idle(&self, idle: BTreeSet<String>) {
         self.state().idle = idle;

@@ -4,6 +4,7 @@ use super::build::{Build, Builder};
 use super::intake::{Drained, Intake};
 use super::metrics::Metrics;
 use crate::lock;
+use crate::replicas::{Replicas, share};
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::resource::{Input, Inputs};
 use std::sync::{Arc, Mutex};
@@ -26,6 +27,12 @@ apiVersion: getambassador.io/v3alpha1
 kind: Host
 metadata: {name: h, namespace: default}
 spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
+";
+
+const CONTOUR: &str = "apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: p, namespace: default}
+spec: {virtualhost: {fqdn: a.example.com}, routes: [{services: [{name: s, port: 80}]}]}
 ";
 
 /// A worker with its own thread, whose builds are kept.
@@ -283,4 +290,39 @@ fn change_sequences_end_like_fresh_compile() {
         assert_eq!(build.version, fresh.version, "round {round}");
         assert_eq!(build.findings(), fresh.findings(), "round {round}");
     }
+}
+
+#[test]
+fn replica_builds_its_own_gateways_only() {
+    let texts = [("ambassador.yaml", BASE.to_owned()), ("contour.yaml", CONTOUR.to_owned())];
+    let inputs: Vec<Input> = texts.iter().map(|(name, text)| Input { name: (*name).into(), text: text.as_str().into() }).collect();
+    let drained = || Drained { inputs: Inputs::from(inputs.clone()), not_utf8: vec![Vec::new(); inputs.len()], ..Drained::default() };
+    let whole = Builder::new(Options::default()).build(drained());
+    let of = |build: &Build| build.gateways.iter().map(|gateway| gateway.id.to_string()).collect::<Vec<_>>();
+    assert_eq!(of(&whole), ["default/default", "projectcontour/contour"]);
+    // Each replica owns one gateway.
+    let owner = |members: &[Arc<str>; 2], at: usize| share::owner(members, &whole.gateways[at].id).cloned();
+    let pairs = (1..100).map(|number| ["10.0.0.1:8003".to_owned(), format!("10.0.0.{number}:8003")].map(Arc::from));
+    let members: [Arc<str>; 2] = pairs.into_iter().find(|members| owner(members, 0) != owner(members, 1)).expect("a pair");
+    let mut built = Vec::new();
+    for own in &members {
+        let replicas = Replicas::shared();
+        let mut builder = Builder::new(Options::default()).with_replicas(replicas.clone());
+        assert_eq!(of(&builder.build(drained())), of(&whole), "alone, it builds everything");
+        replicas.note(Instant::now(), members.to_vec(), Some(own.clone()), Vec::new());
+        let build = builder.build(drained());
+        assert_eq!((build.gateways.len(), build.elsewhere.len()), (1, 1));
+        assert!(build.elsewhere.values().all(|owner| owner != own), "{:?}", build.elsewhere);
+        assert_eq!(build.findings(), whole.findings(), "findings cover all gateways");
+        assert_eq!(build.compilation.gateways().count(), 2);
+        for gateway in &build.gateways {
+            let same = whole.gateways.iter().find(|of| of.id == gateway.id).expect("a gateway");
+            assert_eq!(gateway.snapshot.version(), same.snapshot.version());
+        }
+        built.extend(of(&build));
+        replicas.note(Instant::now(), vec![own.clone()], Some(own.clone()), Vec::new());
+        assert_eq!(builder.build(drained()).version, whole.version, "after a takeover, it serves the same");
+    }
+    built.sort();
+    assert_eq!(built, of(&whole), "each gateway is built once");
 }

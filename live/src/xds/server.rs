@@ -18,6 +18,7 @@ use super::wire::{self, Delta, Outgoing, Sotw, Wire};
 use crate::event::Event;
 use crate::log_limit::LogLimit;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
+use crate::replicas::Replicas;
 use chancery_core::backend::envoy::v3::Service;
 use envoy_types::pb::envoy::config::core::v3 as base;
 use envoy_types::pb::envoy::service::status::v3::client_status_discovery_service_server as csds;
@@ -66,6 +67,8 @@ pub struct Xds {
     pub tokens: Tokens,
     /// How long an Envoy keeps resources without a heartbeat from this server; `None` means without a limit.
     pub ttl: Option<Duration>,
+    /// The replicas that share the gateways.
+    pub replicas: Replicas,
 }
 
 impl Xds {
@@ -115,6 +118,7 @@ impl Xds {
             only,
             machine: Stream::new(W::PROTOCOL, only.is_none()).with_ttl(self.ttl),
             node: Node::default(),
+            begun: Instant::now(),
             has_asked: false,
             connected: None,
             joined: None,
@@ -139,6 +143,7 @@ struct Task<W: Wire> {
     only: Option<Service>,
     machine: Stream,
     node: Node,
+    begun: Instant,
     /// Whether a request has come. Before the first, the node is not known.
     has_asked: bool,
     connected: Option<Connected>,
@@ -164,6 +169,7 @@ impl<W: Wire> Task<W> {
     async fn run(mut self, mut requests: Streaming<W::Request>) {
         let mut snapshots = self.shared.proxies.subscribe();
         let mut stop = self.shared.stop.clone();
+        let mut owners = self.shared.replicas.subscribe();
         let end = loop {
             let now = Instant::now();
             let authorised = self.authorised.as_ref().map(|(_, until)| *until).filter(|until| *until > now);
@@ -176,6 +182,7 @@ impl<W: Wire> Task<W> {
                     Err(status) => Err(self.end_of(status)),
                 },
                 changed = snapshots.changed() => changed.map_err(|_| End(None)),
+                changed = owners.changed() => changed.map_err(|_| End(None)),
                 () = tokio::time::sleep_until(wake.into()) => Ok(()),
                 _ = stop.wait_for(|stop| *stop) => Err(End(Some(Status::unavailable("the server ends; ask again")))),
             };
@@ -269,13 +276,15 @@ impl<W: Wire> Task<W> {
             joined.give_up(&sent.gateway);
         }
         let assigned = self.shared.proxies.assign(&self.node, latest);
+        self.check_owner(&assigned).await?;
         let gateway = assigned.snapshot().map(|snapshot| snapshot.gateway.to_string());
         match &self.connected {
             None => self.connected = Some(self.shared.clients.open(&self.node, gateway.as_deref())),
             Some(_) => self.shared.clients.moved(&self.node.id, gateway.as_deref()),
         }
         let snapshot = match assigned {
-            Assigned::Early => return Ok(()),
+            // The first build, or the build after another replica crashed, follows.
+            Assigned::Early | Assigned::Unbuilt(_) => return Ok(()),
             Assigned::Unknown => {
                 if !std::mem::replace(&mut self.told_unknown, true) {
                     self.report_unknown_node(latest);
@@ -310,6 +319,29 @@ impl<W: Wire> Task<W> {
         Ok(())
     }
 
+    /// Ends the stream if another replica serves its gateway, so that the Envoy tries the next address.
+    async fn check_owner(&self, assigned: &Assigned) -> Result<(), End> {
+        let replicas = &self.shared.replicas;
+        let refused = |why: String| Err(End(Some(Status::unavailable(why))));
+        let Some(gateway) = assigned.gateway() else {
+            return match assigned {
+                Assigned::Early if replicas.view().has_others() => refused("this replica is not ready; another one is".into()),
+                _ => Ok(()),
+            };
+        };
+        if replicas.view().owner(gateway).is_none() {
+            return Ok(());
+        }
+        replicas.checked_since(self.begun).await;
+        let view = replicas.view();
+        let Some(owner) = view.owner(gateway) else { return Ok(()) };
+        if replicas.refuse(gateway, owner, (&self.node.id, self.only.map_or("all", Service::list))) {
+            return Ok(());
+        }
+        tracing::debug!(node = %self.node.id, gateway = &**gateway, "a stream is refused: {owner} serves its gateway");
+        refused(format!("the replica {owner} serves the gateway {gateway}"))
+    }
+
     /// Ends the stream if its token gives no access to a gateway. A client that had access keeps it while that cannot be checked.
     async fn authorise(&mut self, gateway: &Arc<str>) -> Result<(), End> {
         let known = self.authorised.as_ref().filter(|(of, _)| of == gateway);
@@ -331,7 +363,7 @@ impl<W: Wire> Task<W> {
 
     /// Returns the part of a snapshot that this client may have. A request for more ends the stream.
     fn granted(&mut self, snapshot: &Arc<Snapshot>, latest: &Snapshots) -> Result<Arc<Snapshot>, End> {
-        let gateways = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway);
+        let gateways = latest.iter().flat_map(|all| all.names());
         let grant = self.shared.identities.grant(&self.peer, &snapshot.gateway, gateways);
         let asked = std::mem::take(&mut self.asked_secrets);
         let refused = match &grant {
@@ -350,7 +382,7 @@ impl<W: Wire> Task<W> {
     }
 
     fn report_unknown_node(&self, latest: &Snapshots) {
-        let gateways: Vec<&str> = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway).collect();
+        let gateways: Vec<&str> = latest.iter().flat_map(|all| all.names()).collect();
         let detail = if gateways.is_empty() {
             "there is no gateway in the configuration".to_owned()
         } else {

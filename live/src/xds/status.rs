@@ -58,7 +58,7 @@ impl Xds {
                 continue;
             }
             let assigned = self.proxies.assign(&client.node, &latest);
-            let gateways = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway);
+            let gateways = latest.iter().flat_map(|all| all.names());
             let gateway = assigned.snapshot().map(|snapshot| snapshot.gateway.clone()).unwrap_or_default();
             if self.identities.grant(peer, &gateway, gateways) == Grant::Nothing {
                 // The client may not have that gateway's configuration, so it may not read it here.

@@ -64,6 +64,7 @@ impl Replica {
             proxies: None,
             canary: true,
             ttl: None,
+            replicas: Vec::new(),
             page: None,
             admission: None,
             with_secrets: false,

@@ -7,6 +7,7 @@
 use chancery_core::backend::envoy::v3::Service;
 use chancery_live::event::Events;
 use chancery_live::proxies::Proxies;
+use chancery_live::replicas::Replicas;
 use chancery_live::xds::clients::Clients;
 use chancery_live::xds::harness::Harness;
 use chancery_live::xds::identity::Identities;
@@ -35,6 +36,7 @@ pub const QUIET: Duration = Duration::from_millis(400);
 
 /// A server.
 pub struct Server {
+    pub replicas: Replicas,
     /// The resources that it serves.
     pub harness: Arc<Harness>,
     /// Assigns snapshots to nodes.
@@ -56,7 +58,16 @@ impl Server {
         Self::with_ttl(Some(ttl)).await
     }
 
+    /// Starts a server that shares the gateways with others.
+    pub async fn of_replica(replicas: Replicas) -> Self {
+        Self::with(None, replicas).await
+    }
+
     async fn with_ttl(ttl: Option<Duration>) -> Self {
+        Self::with(ttl, Replicas::default()).await
+    }
+
+    async fn with(ttl: Option<Duration>, replicas: Replicas) -> Self {
         let proxies = Proxies::default();
         let clients = Clients::new(Events::default());
         let (stop, stopping) = watch::channel(false);
@@ -69,9 +80,10 @@ impl Server {
             identities: Identities::default(),
             tokens: Tokens::default(),
             ttl,
+            replicas: replicas.clone(),
         };
         tokio::spawn(xds.serve(listener, None));
-        Self { harness: Arc::new(Harness::new(proxies.clone())), proxies, clients, address, _stop: stop }
+        Self { replicas, harness: Arc::new(Harness::new(proxies.clone())), proxies, clients, address, _stop: stop }
     }
 
     /// Returns a connection to the server.
@@ -263,6 +275,24 @@ impl Client {
         let got = tokio::time::timeout(QUIET, next).await.ok()??;
         self.got.push(got.clone());
         Some(got)
+    }
+
+    /// Waits until the server ends the stream, and returns the status.
+    pub async fn wait_for_refusal(&mut self) -> tonic::Status {
+        let ended = async {
+            loop {
+                let message = match &mut self.wire {
+                    Wire::Sotw(_, stream) => stream.message().await.map(|of| of.is_some()),
+                    Wire::Delta(_, stream) => stream.message().await.map(|of| of.is_some()),
+                };
+                match message {
+                    Ok(true) => {}
+                    Ok(false) => panic!("the stream ends without a status"),
+                    Err(status) => return status,
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), ended).await.expect("the server ends the stream")
     }
 
     /// Answers a response.

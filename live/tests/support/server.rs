@@ -72,6 +72,7 @@ impl RunningServer {
             with_secrets: false,
             token: None,
             ttl: None,
+            replicas: Vec::new(),
             proxies: None,
             canary: true,
             page: None,

@@ -44,6 +44,7 @@ fn start(cluster: &Cluster, port: u16) -> Runtime {
         proxies: None,
         canary: true,
         ttl: None,
+        replicas: Vec::new(),
         page: None,
         admission: Some(Admission { address: Address::At(format!("127.0.0.1:{port}")), tls, deny: Vec::new() }),
     };
