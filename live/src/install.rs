@@ -81,6 +81,9 @@ const CRDS: [(&str, &str); 7] = [
 /// The Lease that elects the replica that writes.
 pub const LEASE: &str = "chancery";
 
+/// The port of the xDS server.
+const XDS_PORT: u16 = 8003;
+
 impl Install {
     /// Returns the manifests for `kubectl apply -f`.
     #[must_use]
@@ -125,8 +128,10 @@ impl Install {
              {{- with .Values.azure.gatewayId }}\n            - --gateway-id={{ . }}\n{{- end }}\n\
              {{- if .Values.azure.apply }}\n            - --apply\n{{- end }}\n\
              {{- if or .Values.writeStatus .Values.writeObjects .Values.azure.apply }}\n            - --lease=chancery\n{{- end }}\n\
+             {{- if gt (int .Values.replicas) 1 }}\n            - --replicas=HEADLESS\n{{- end }}\n\
              {{- range .Values.extraArgs }}\n            - {{ . | quote }}\n{{- end }}\n",
         );
+        let deployment = deployment.replace("HEADLESS", &chart.headless());
         let deployment = deployment.replace(
             "    metadata:\n      labels: {app.kubernetes.io/name: chancery}\n",
             "    metadata:\n      labels: {app.kubernetes.io/name: chancery{{ if .Values.azure.gatewayId }}, azure.workload.identity/use: \"true\"{{ end }}}\n",
@@ -252,10 +257,17 @@ impl Install {
         out
     }
 
+    /// The name of the headless Service, at which replicas find each other.
+    fn headless(&self) -> String {
+        format!("chancery.{}.svc:{XDS_PORT}", self.namespace)
+    }
+
     fn service(&self) -> String {
         format!(
             "apiVersion: v1\nkind: Service\nmetadata:\n  name: chancery\n  namespace: {}\n  labels: {{app.kubernetes.io/name: chancery}}\nspec:\n  \
-             selector: {{app.kubernetes.io/name: chancery}}\n  ports:\n    - {{name: xds, port: 8003, targetPort: xds}}\n",
+             # Envoys and replicas need the address of each replica, also while one starts.\n  clusterIP: None\n  \
+             publishNotReadyAddresses: true\n  selector: {{app.kubernetes.io/name: chancery}}\n  ports:\n    \
+             - {{name: xds, port: {XDS_PORT}, targetPort: xds}}\n",
             self.namespace
         )
     }
@@ -311,6 +323,9 @@ impl Install {
         }
         if self.writes() {
             let _ = writeln!(more, "            - --lease={LEASE}");
+        }
+        if self.replicas > 1 {
+            let _ = writeln!(more, "            - --replicas={}", self.headless());
         }
         let (mut ports, mut mounts, mut volumes) = (String::new(), String::new(), String::new());
         if self.admission {
@@ -440,6 +455,9 @@ mod tests {
         assert!(!applies.contains("patch") && !applies.contains("--write-status"), "--apply changes only Azure: {applies}");
         let shows = Install { azure: Some(OnAzure { apply: false, client: None, ..azure }), ..Install::default() }.manifests();
         assert!(shows.contains("--gateway-id=s/g/n") && !shows.contains("--apply") && !shows.contains("leases"), "{shows}");
+        let several = Install { replicas: 3, namespace: "gateway".into(), ..Install::default() }.manifests();
+        assert!(several.contains("  replicas: 3\n") && several.contains("--replicas=chancery.gateway.svc:8003\n"), "{several}");
+        assert!(several.contains("  clusterIP: None\n") && !Install::default().manifests().contains("--replicas="), "{several}");
         let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();
         assert!(!one.contains("ClusterRole") && one.contains("--namespace=apps"), "{one}");
         for kind in ["ingressclasses", "gatewayclasses", "\"nodes\"", "\"namespaces\""] {
