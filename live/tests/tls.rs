@@ -8,7 +8,7 @@ use authority::{Authority, write};
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use chancery_live::event::{Events, SourceState};
 use chancery_live::proxies::Proxies;
-use chancery_live::replicas::Replicas;
+use chancery_live::replicas::{Replicas, share};
 use chancery_live::sources::States;
 use chancery_live::xds::clients::Clients;
 use chancery_live::xds::identity::{Identities, Rule};
@@ -131,6 +131,47 @@ async fn certificate_names_decide_permissions() {
     assert_eq!(secrets(&other, "two", &["two/a"]).await, Ok(1));
     assert_eq!(secrets(&other, "two", &["two/a", "two/b"]).await, Err(Code::PermissionDenied), "the rule names one Secret");
     assert_eq!(secrets(&other, "one", &["one/a"]).await, Err(Code::PermissionDenied));
+}
+
+#[tokio::test]
+async fn certificate_names_gateways_of_other_replicas() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ours = Authority::new();
+    write(folder.path(), &ours, &ours);
+    let path = |name: &str| folder.path().join(name);
+    let files = Files { certificate: path("server.crt"), key: path("server.key"), client_ca: Some(path("clients.crt")) };
+    let (proxies, replicas, (_stop, stopping)) = (Proxies::default(), Replicas::shared(), watch::channel(false));
+    let members: [Arc<str>; 2] = ["a", "b"].map(Arc::from);
+    let gateway_of = |owner: usize| {
+        let all = (0..).map(|number| format!("g{number}"));
+        all.into_iter().find(|gateway| share::owner(&members, gateway) == members.get(owner)).expect("a gateway")
+    };
+    let (own, other) = (gateway_of(0), gateway_of(1));
+    let served = [(Arc::from(&*own), Arc::new(snapshot(&own)))].into();
+    proxies.publish_share(served, [Arc::from(&*other)].into());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let clients = Clients::new(Events::default());
+    let identities = Identities::default();
+    let xds = Xds { proxies, clients, stop: stopping, identities, tokens: Tokens::default(), ttl: None, replicas: replicas.clone() };
+    tokio::spawn(xds.serve(listener, Some(Arc::new(Tls::new(files).expect("certificates")))));
+    let check = || replicas.note(std::time::Instant::now(), members.to_vec(), members.first().cloned(), Vec::new());
+    check();
+    let secret = format!("{own}/a");
+    let ask_as = async |name: &str, node: &str| {
+        let channel = connect(port, &ours, Some(ours.sign(name))).await.expect("a connection");
+        let names = [&*secret];
+        let answer = ask(channel, node, Service::Secrets, &names);
+        let checked = async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            check();
+        };
+        tokio::join!(answer, checked).0
+    };
+    assert_eq!(ask_as(&own, &own).await, Ok(1));
+    assert_eq!(ask_as(&other, &own).await, Err(Code::PermissionDenied), "it names a gateway, though another replica serves it");
+    assert_eq!(ask_as(&other, &other).await, Err(Code::Unavailable), "the other replica serves it");
+    assert_eq!(ask_as(&own, &other).await, Err(Code::PermissionDenied), "it learns nothing about the owner");
 }
 
 #[tokio::test]

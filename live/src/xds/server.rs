@@ -276,7 +276,7 @@ impl<W: Wire> Task<W> {
             joined.give_up(&sent.gateway);
         }
         let assigned = self.shared.proxies.assign(&self.node, latest);
-        self.check_owner(&assigned).await?;
+        self.check_owner(&assigned, latest).await?;
         let gateway = assigned.snapshot().map(|snapshot| snapshot.gateway.to_string());
         match &self.connected {
             None => self.connected = Some(self.shared.clients.open(&self.node, gateway.as_deref())),
@@ -320,7 +320,7 @@ impl<W: Wire> Task<W> {
     }
 
     /// Ends the stream if another replica serves its gateway, so that the Envoy tries the next address.
-    async fn check_owner(&self, assigned: &Assigned) -> Result<(), End> {
+    async fn check_owner(&self, assigned: &Assigned, latest: &Snapshots) -> Result<(), End> {
         let replicas = &self.shared.replicas;
         let refused = |why: String| Err(End(Some(Status::unavailable(why))));
         let Some(gateway) = assigned.gateway() else {
@@ -331,6 +331,9 @@ impl<W: Wire> Task<W> {
         };
         if replicas.view().owner(gateway).is_none() {
             return Ok(());
+        }
+        if self.grant(gateway, latest) == Grant::Nothing {
+            return Err(self.forbid(&format!("the gateway {gateway}")));
         }
         replicas.checked_since(self.begun).await;
         let view = replicas.view();
@@ -361,10 +364,21 @@ impl<W: Wire> Task<W> {
         Ok(())
     }
 
+    /// Returns what the client's certificate gives access to.
+    fn grant(&self, gateway: &str, latest: &Snapshots) -> Grant {
+        self.shared.identities.grant(&self.peer, gateway, latest.iter().flat_map(|all| all.names()))
+    }
+
+    /// Ends a stream that requests something forbidden.
+    fn forbid(&self, what: &str) -> End {
+        let names = self.peer.names.join(", ");
+        tracing::warn!(node = %self.node.id, certificate = %names, "a client may not ask for {what}");
+        End(Some(Status::permission_denied(format!("the certificate of {names} may not ask for {what}"))))
+    }
+
     /// Returns the part of a snapshot that this client may have. A request for more ends the stream.
     fn granted(&mut self, snapshot: &Arc<Snapshot>, latest: &Snapshots) -> Result<Arc<Snapshot>, End> {
-        let gateways = latest.iter().flat_map(|all| all.names());
-        let grant = self.shared.identities.grant(&self.peer, &snapshot.gateway, gateways);
+        let grant = self.grant(&snapshot.gateway, latest);
         let asked = std::mem::take(&mut self.asked_secrets);
         let refused = match &grant {
             Grant::Nothing => Some(format!("the gateway {}", snapshot.gateway)),
@@ -373,9 +387,7 @@ impl<W: Wire> Task<W> {
             }
         };
         if let Some(what) = refused {
-            let names = self.peer.names.join(", ");
-            tracing::warn!(node = %self.node.id, certificate = %names, "a client may not ask for {what}");
-            return Err(End(Some(Status::permission_denied(format!("the certificate of {names} may not ask for {what}")))));
+            return Err(self.forbid(&what));
         }
         let url = Service::Secrets.type_url();
         Ok(if self.peer.may_have_secrets() { grant.of(snapshot) } else { Arc::new(snapshot.without(&url)) })
