@@ -19,6 +19,8 @@ const HOSTS: [&str; 3] = ["127.0.0.1", "127.0.0.2", "127.0.0.3"];
 const GATEWAYS: usize = 6;
 /// The time limit for a takeover.
 const LIMIT: Duration = Duration::from_secs(5);
+/// The time limit for a takeover from a replica that hangs. Its Envoys notice after 3 s.
+const HANGING: Duration = Duration::from_secs(10);
 
 const CLASS: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: eg}\n\
                      spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}\n";
@@ -70,6 +72,12 @@ impl Running {
     fn kill(&mut self) {
         self.0.kill().expect("it runs");
         self.0.wait().expect("it ends");
+    }
+
+    /// Sends a signal to the process.
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill {signal}");
     }
 }
 
@@ -287,6 +295,15 @@ fn killed_replica_loses_no_request_or_edit() {
         let envoys = fleet.ask(victim, "/api/v1/envoys").expect("an answer");
         assert!(envoys.contains("default/g0"), "{envoys}");
     }
+    // A replica that hangs keeps its connections. It continues when another replica already serves its gateways.
+    replicas[victim].as_ref().expect("it runs").signal("-STOP");
+    write("r0.yaml", route(0, "hung"));
+    println!("the edit arrives {:?} after the replica hangs", has(0, "hung", HANGING));
+    fleet.shared_by(&survivors);
+    replicas[victim].as_ref().expect("it runs").signal("-CONT");
+    assert_eq!(fleet.shared_by(&[0, 1, 2]), owners);
+    write("r0.yaml", route(0, "end"));
+    has(0, "end", LIMIT);
     let readiness = fleet.ask(victim, "/readyz").expect("an answer");
     let share = owners.values().filter(|owner| **owner == victim).count();
     assert!(readiness.contains(&format!("gateways of this replica: {share} of {GATEWAYS}: ")), "{readiness}");

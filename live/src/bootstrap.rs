@@ -78,7 +78,7 @@ impl Bootstrap {
         let endpoint = |(host, port): &(&str, u16)| json!({"endpoint": {"address": {"socket_address": {"address": host, "port_value": port}}}});
         let endpoints: Vec<Value> = addresses.iter().map(endpoint).collect();
         // Several servers: Envoy must soon notice that the one it uses disappeared silently.
-        let (interval, timeout) = if are_addresses && addresses.len() == 1 { ("30s", "5s") } else { ("2s", "2s") };
+        let (interval, timeout) = if are_addresses && addresses.len() == 1 { ("30s", "5s") } else { ("1.5s", "1.5s") };
         let mut cluster = json!({
             "name": name,
             "type": if are_addresses { "STATIC" } else { "STRICT_DNS" },
@@ -193,9 +193,9 @@ mod tests {
     #[test]
     fn bootstrap_lists_every_server() {
         assert_eq!(cluster(&["127.0.0.1:1"]), ("STATIC".into(), vec!["127.0.0.1 1".into()], "30s".into()));
-        assert_eq!(cluster(&["chancery.a.svc:1"]), ("STRICT_DNS".into(), vec!["chancery.a.svc 1".into()], "2s".into()));
+        assert_eq!(cluster(&["chancery.a.svc:1"]), ("STRICT_DNS".into(), vec!["chancery.a.svc 1".into()], "1.5s".into()));
         let several = cluster(&["127.0.0.1:1", "127.0.0.2:2"]);
-        assert_eq!(several, ("STATIC".into(), vec!["127.0.0.1 1".into(), "127.0.0.2 2".into()], "2s".into()));
+        assert_eq!(several, ("STATIC".into(), vec!["127.0.0.1 1".into(), "127.0.0.2 2".into()], "1.5s".into()));
         assert!(bootstrap(&["127.0.0.1:1", "nowhere"], None).is_err());
     }
 

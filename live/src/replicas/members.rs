@@ -125,6 +125,12 @@ impl Members {
         (members, own)
     }
 
+    /// Whether a replica that serves did not answer the last check.
+    #[must_use]
+    pub fn has_doubt(&self) -> bool {
+        self.known.values().any(|known| known.is_ready && known.silent > 0)
+    }
+
     /// Returns the state of each address.
     #[must_use]
     pub fn statuses(&self) -> Vec<MemberStatus> {
@@ -176,8 +182,10 @@ mod tests {
         assert_eq!(serving(&members).0, ["10.0.0.1:1", "10.0.0.3:1"]);
         members.note(at("10.0.0.3:1"), Answer::Silent);
         assert_eq!(serving(&members).0, ["10.0.0.1:1", "10.0.0.3:1"], "one late answer moves no gateway");
+        assert!(members.has_doubt(), "the next check is soon");
         members.note(at("10.0.0.3:1"), Answer::Silent);
         assert_eq!(serving(&members), (vec!["10.0.0.1:1".into()], Some("10.0.0.1:1".into())));
+        assert!(!members.has_doubt());
         members.note(at("10.0.0.3:1"), ready("c"));
         assert_eq!(serving(&members).0, ["10.0.0.1:1", "10.0.0.3:1"]);
     }

@@ -134,7 +134,7 @@ impl Membership {
             }
             outlet.intake.synced(outlet.number);
             tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
+                () = tokio::time::sleep(if members.has_doubt() { SHORTEST } else { EVERY }) => {}
                 () = self.replicas.0.requested.notified() => tokio::time::sleep(SHORTEST.saturating_sub(begin.elapsed())).await,
             }
         }

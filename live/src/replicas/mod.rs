@@ -167,8 +167,8 @@ impl Replicas {
     /// Counts a stream of an Envoy whose gateway another replica owns. Returns whether this replica adopts the gateway instead of refusing
     /// the stream, because the Envoy comes back again and again.
     #[must_use]
-    pub fn refuse(&self, gateway: &Arc<str>, owner: &Arc<str>, stream: (&str, &'static str)) -> bool {
-        let is_adopted = lock(&self.0.refusals).refuse(gateway, owner, stream, Instant::now());
+    pub fn refuse(&self, gateway: &Arc<str>, stream: (&str, &'static str)) -> bool {
+        let is_adopted = lock(&self.0.refusals).refuse(gateway, stream, Instant::now());
         if is_adopted {
             self.update(|view| _ = view.adopted.insert(gateway.clone()));
             self.0.requested.notify_one();
@@ -191,7 +191,13 @@ impl Replicas {
 
     /// Sets what a check of all members found that began at `begin`: the replicas that serve, and the address of this one.
     pub fn note(&self, begin: Instant, members: Vec<Arc<str>>, own: Option<Arc<str>>, statuses: Vec<MemberStatus>) {
-        let adopted = lock(&self.0.refusals).adopted(Instant::now());
+        let adopted = {
+            let mut refusals = lock(&self.0.refusals);
+            if *self.view().members != members {
+                refusals.forget_streams();
+            }
+            refusals.adopted(Instant::now())
+        };
         self.update(|view| *view = View { members, own, adopted });
         *lock(&self.0.statuses) = statuses;
         self.0.checked.send_replace(begin);
@@ -249,7 +255,7 @@ mod tests {
         let gateway = gateway.expect("a gateway of b");
         let mut views = replicas.subscribe();
         views.mark_unchanged();
-        let refuse = || replicas.refuse(&gateway, &Arc::from("b"), ("edge", "all"));
+        let refuse = || replicas.refuse(&gateway, ("edge", "all"));
         assert!((0..3).all(|_| !refuse()));
         assert!(!views.has_changed().expect("it is there") && replicas.view().owner(&gateway).is_some());
         assert!(refuse());

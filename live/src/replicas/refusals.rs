@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A stream that comes so often, always with the same owner, is served.
+/// A stream that comes so often, while no replica comes or leaves, is served.
 const MOST: u32 = 4;
 /// Refusals within this time belong together.
 const TOGETHER: Duration = Duration::from_secs(60);
@@ -20,20 +20,11 @@ const MOST_STREAMS: usize = 20_000;
 /// Limits the lines about adopted gateways.
 static LOGGED: LogLimit = LogLimit::new();
 
-/// A stream that was refused.
-#[derive(Debug)]
-struct Refused {
-    count: u32,
-    last: Instant,
-    /// The replica that owned the gateway then. After a change of owners, Envoys search again.
-    owner: Arc<str>,
-}
-
 /// The refused streams of the last minute, and the adopted gateways.
 #[derive(Debug, Default)]
 pub struct Refusals {
-    /// By node and service.
-    streams: BTreeMap<(String, &'static str), Refused>,
+    /// By node and service: how often, and when last.
+    streams: BTreeMap<(String, &'static str), (u32, Instant)>,
     /// Until when each gateway is adopted.
     adopted: BTreeMap<Arc<str>, Instant>,
     total: u64,
@@ -41,19 +32,19 @@ pub struct Refusals {
 
 impl Refusals {
     /// Counts a refusal. Returns whether the gateway is adopted instead.
-    pub fn refuse(&mut self, gateway: &Arc<str>, owner: &Arc<str>, (node, service): (&str, &'static str), now: Instant) -> bool {
+    pub fn refuse(&mut self, gateway: &Arc<str>, (node, service): (&str, &'static str), now: Instant) -> bool {
         self.total += 1;
         if self.streams.len() >= MOST_STREAMS {
-            self.streams.retain(|_, of| now.saturating_duration_since(of.last) < TOGETHER);
+            self.streams.retain(|_, (_, last)| now.saturating_duration_since(*last) < TOGETHER);
         }
         let key = (node.to_owned(), service);
         if self.streams.len() >= MOST_STREAMS && !self.streams.contains_key(&key) {
             return false;
         }
-        let known = self.streams.entry(key.clone()).or_insert_with(|| Refused { count: 0, last: now, owner: owner.clone() });
-        let is_again = known.owner == *owner && now.saturating_duration_since(known.last) < TOGETHER;
-        *known = Refused { count: if is_again { known.count + 1 } else { 1 }, last: now, owner: owner.clone() };
-        if known.count < MOST {
+        let (count, last) = self.streams.entry(key.clone()).or_insert((0, now));
+        *count = if now.saturating_duration_since(*last) < TOGETHER { *count + 1 } else { 1 };
+        *last = now;
+        if *count < MOST {
             return false;
         }
         self.streams.remove(&key);
@@ -69,6 +60,11 @@ impl Refusals {
             );
         }
         true
+    }
+
+    /// Forgets refused streams, because the owners changed: Envoys search again.
+    pub fn forget_streams(&mut self) {
+        self.streams.clear();
     }
 
     /// Returns the gateways that are adopted now.
@@ -89,8 +85,8 @@ mod tests {
 
     #[test]
     fn envoy_that_returns_is_adopted_for_minutes() {
-        let (mut refusals, gateway, owner, begin) = (Refusals::default(), Arc::from("web"), Arc::from("other"), Instant::now());
-        let mut at = |node: &str, service, second| refusals.refuse(&gateway, &owner, (node, service), begin + Duration::from_secs(second));
+        let (mut refusals, gateway, begin) = (Refusals::default(), Arc::from("web"), Instant::now());
+        let mut at = |node: &str, service, second| refusals.refuse(&gateway, (node, service), begin + Duration::from_secs(second));
         assert!(!at("a", "all", 0) && !at("a", "all", 1) && !at("a", "all", 2));
         assert!(!at("b", "all", 2) && !at("a", "clusters", 2), "each stream is counted for itself");
         assert!(at("a", "all", 3), "the fourth time within a minute");
@@ -103,16 +99,18 @@ mod tests {
     #[test]
     fn envoy_that_follows_owners_is_not_adopted() {
         let (mut refusals, gateway, now) = (Refusals::default(), Arc::from("web"), Instant::now());
-        let owners: [Arc<str>; 2] = ["one", "two"].map(Arc::from);
-        (0..20).for_each(|number| assert!(!refusals.refuse(&gateway, &owners[number % 2], ("edge", "all"), now)));
+        for _ in 0..20 {
+            (1..MOST).for_each(|_| assert!(!refusals.refuse(&gateway, ("edge", "all"), now)));
+            refusals.forget_streams();
+        }
     }
 
     #[test]
     fn counted_streams_are_bounded() {
-        let (mut refusals, gateway, owner, now) = (Refusals::default(), Arc::from("web"), Arc::from("other"), Instant::now());
-        (0..MOST_STREAMS + 10).for_each(|number| assert!(!refusals.refuse(&gateway, &owner, (&number.to_string(), "all"), now)));
+        let (mut refusals, gateway, now) = (Refusals::default(), Arc::from("web"), Instant::now());
+        (0..MOST_STREAMS + 10).for_each(|number| assert!(!refusals.refuse(&gateway, (&number.to_string(), "all"), now)));
         assert_eq!(refusals.streams.len(), MOST_STREAMS);
-        assert!(!refusals.refuse(&gateway, &owner, ("later", "all"), now + TOGETHER));
+        assert!(!refusals.refuse(&gateway, ("later", "all"), now + TOGETHER));
         assert_eq!(refusals.streams.len(), 1, "old ones make room");
     }
 }

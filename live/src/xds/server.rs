@@ -338,7 +338,7 @@ impl<W: Wire> Task<W> {
         replicas.checked_since(self.begun).await;
         let view = replicas.view();
         let Some(owner) = view.owner(gateway) else { return Ok(()) };
-        if replicas.refuse(gateway, owner, (&self.node.id, self.only.map_or("all", Service::list))) {
+        if replicas.refuse(gateway, (&self.node.id, self.only.map_or("all", Service::list))) {
             return Ok(());
         }
         tracing::debug!(node = %self.node.id, gateway = &**gateway, "a stream is refused: {owner} serves its gateway");
