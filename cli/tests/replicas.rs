@@ -1,6 +1,9 @@
 //! Tests three processes of `chancery serve --replicas` with real Envoys: each builds its own gateways, and another one
 //! takes over when one is killed. Does not test how members are chosen; see `replicas` in `live`.
 
+// Other systems have one loopback address.
+#![cfg(target_os = "linux")]
+
 use chancery_tests::port::free;
 use serde_json::Value;
 use std::collections::BTreeMap;
