@@ -1,7 +1,7 @@
 //! Simulates a fleet far past one machine: `fleet FIGURES.json OUT.md [ENVOYS GATEWAYS]`.
 //!
 //! Simulates 100,000 Envoys of 1,000 gateways of different sizes, and replicas of `chancery serve` that share the gateways by rendezvous hashing. Each
-//! replica watches all of Kubernetes. The costs of an Envoy, an edit and a join come from `bench_live` on this machine; [`Assumed`] contains the other
+//! replica watches and compiles all of Kubernetes, and builds the Envoy configuration of its own gateways. The costs of an Envoy, an edit and a join come from `bench_live` on this machine; [`Assumed`] contains the other
 //! assumptions. A generator with a seed draws the numbers, so the same figures give the same page. Does not measure; see `bench_live`.
 
 use serde_json::Value;
@@ -14,9 +14,11 @@ struct Assumed {
     /// Cores and memory of one replica.
     cores: f64,
     memory_mib: f64,
-    /// Routes of each gateway, and what a replica keeps of each route of any gateway as text, in KiB.
+    /// Routes of each gateway.
     routes: f64,
-    text_kib: f64,
+    /// The share of a route's memory, and of its time in a build, that a replica needs for gateways of other replicas: it compiles them.
+    other_memory: f64,
+    other_time: f64,
     /// Edits of any gateway, in a second.
     edits_a_second: f64,
     /// Changes of endpoints of any gateway, in a second.
@@ -35,14 +37,15 @@ const ASSUMED: Assumed = Assumed {
     cores: 2.0,
     memory_mib: 4096.0,
     routes: 100.0,
-    text_kib: 2.0,
+    other_memory: 0.77,
+    other_time: 0.3,
     edits_a_second: 10.0,
     endpoints_a_second: 200.0,
     kinds: 40.0,
     most_watches: 10_000.0,
     most_events: 20_000.0,
-    first_retry: 0.5,
-    longest_retry: 30.0,
+    first_retry: 0.2,
+    longest_retry: 1.0,
 };
 
 /// What was measured, as a model: straight lines through the figures.
@@ -165,13 +168,10 @@ impl Fleet {
         let alive = vec![true; replicas];
         let loads = self.loads(&alive);
         let memory = |(gateways, envoys): (usize, usize)| {
-            // Every replica holds all inputs, and the configurations of the gateways that it serves.
-            let routes = ASSUMED.routes * gateways as f64;
-            let texts = ASSUMED.text_kib / 1024.0 * ASSUMED.routes * self.sizes.len() as f64;
-            model.base_mib + texts + model.route_mib * routes + model.stream_mib * envoys as f64
+            // Every replica holds all compiled inputs, and the Envoy configuration of the gateways that it serves.
+            model.base_mib + model.route_mib * self.routes(gateways, ASSUMED.other_memory) + model.stream_mib * envoys as f64
         };
-        let busy = self.busy(replicas, model);
-        let waits = self.edits(replicas, model, &alive);
+        let (busy, waits) = self.edits(model, &alive);
         let busiest = (0..replicas).max_by_key(|replica| loads[*replica].1).unwrap_or_default();
         let (recovery_s, recovery_memory) = self.without(busiest, replicas, model, &memory);
         let most = |of: &dyn Fn(usize) -> f64| (0..replicas).map(of).fold(0.0, f64::max);
@@ -188,35 +188,40 @@ impl Fleet {
         }
     }
 
-    /// The share of its cores that each replica uses: each change is of some gateway, and goes to all of its Envoys.
-    fn busy(&self, replicas: usize, model: &Model) -> Vec<f64> {
-        let alive = vec![true; replicas];
-        let mut out = vec![0.0; replicas];
-        let changes = (ASSUMED.edits_a_second + ASSUMED.endpoints_a_second) / self.sizes.len() as f64;
-        for (gateway, size) in self.sizes.iter().enumerate() {
-            let build = model.build_ms + model.build_route_ms * ASSUMED.routes;
-            out[replica_of(gateway, &alive)] += changes * (build + model.delivery_ms * *size as f64) / 1000.0 / ASSUMED.cores;
-        }
-        out
+    /// The routes that cost a replica with this number of gateways as much as its own routes and the others.
+    fn routes(&self, gateways: usize, share_of_others: f64) -> f64 {
+        ASSUMED.routes * (gateways as f64 + share_of_others * (self.sizes.len() - gateways) as f64)
     }
 
-    /// How long changes take until the last Envoy has them: a minute of them, one after the other at each replica, sorted.
-    fn edits(&self, replicas: usize, model: &Model, alive: &[bool]) -> Vec<f64> {
+    /// The share of its cores that each replica uses, and how long changes take until the last Envoy has them, sorted. Simulates a minute.
+    /// Each replica builds without a pause as long as there are changes, and one build contains all changes that came meanwhile.
+    fn edits(&self, model: &Model, alive: &[bool]) -> (Vec<f64>, Vec<f64>) {
+        const MINUTE: f64 = 60_000.0;
         let mut chance = Chance(7);
         let rate = ASSUMED.edits_a_second + ASSUMED.endpoints_a_second;
-        let mut free = vec![0.0f64; replicas];
-        let (mut now, mut out) = (0.0, Vec::new());
-        while now < 60_000.0 {
+        let (mut now, mut changes) = (0.0, Vec::new());
+        while now < MINUTE {
             now += -(1.0 - chance.next()).ln() / rate * 1000.0;
-            let gateway = (chance.next() * self.sizes.len() as f64) as usize % self.sizes.len();
-            let replica = replica_of(gateway, alive);
-            let build = model.build_ms + model.build_route_ms * ASSUMED.routes;
-            let work = build + model.delivery_ms * self.sizes[gateway] as f64 / ASSUMED.cores;
-            free[replica] = free[replica].max(now) + work;
-            out.push(free[replica] - now);
+            changes.push((now, (chance.next() * self.sizes.len() as f64) as usize % self.sizes.len()));
         }
-        out.sort_by(f64::total_cmp);
-        out
+        let (mut busy, mut waits) = (Vec::new(), Vec::new());
+        for (replica, (gateways, _)) in self.loads(alive).into_iter().enumerate() {
+            let build = model.build_ms + model.build_route_ms * self.routes(gateways, ASSUMED.other_time);
+            let (mut free, mut used, mut rest) = (0.0f64, 0.0, &changes[..]);
+            while let Some((first, _)) = rest.first() {
+                let begin = free.max(*first);
+                let (batch, later) = rest.split_at(rest.iter().take_while(|(at, _)| *at <= begin).count());
+                rest = later;
+                let own: Vec<_> = batch.iter().filter(|(_, gateway)| replica_of(*gateway, alive) == replica).collect();
+                let delivery: f64 = own.iter().map(|(_, gateway)| model.delivery_ms * self.sizes[*gateway] as f64).sum();
+                used += build + delivery;
+                free = begin + build;
+                waits.extend(own.iter().map(|(at, _)| free + delivery / ASSUMED.cores - at));
+            }
+            busy.push(used / MINUTE / ASSUMED.cores);
+        }
+        waits.sort_by(f64::total_cmp);
+        (busy, waits)
     }
 
     /// One replica crashes: its Envoys try again, each after its own pause, which doubles as long as all replicas are busy.
@@ -286,9 +291,8 @@ fn page(model: &Model, fleet: &Fleet, envoys: usize, gateways: usize) -> String 
     );
     let _ = writeln!(
         out,
-        "Assumed: {envoys} Envoys of {gateways} gateways with {} routes each ({} KiB of text per route in every replica), the largest gateway with {} Envoys; {} edits and {} changes of endpoints a second in the whole fleet; replicas with {} cores and {} MiB; each watches {} kinds; an API server that serves at most {} watches and sends at most {} events a second; Envoys that try again after up to {} s at first and up to {} s at most.\n",
+        "Assumed: {envoys} Envoys of {gateways} gateways with {} routes each, the largest gateway with {} Envoys; {} edits and {} changes of endpoints a second in the whole fleet; replicas with {} cores and {} MiB; each watches {} kinds; an API server that serves at most {} watches and sends at most {} events a second; Envoys that try again after up to {} s at first and up to {} s at most. A replica needs {:.0} % of the memory and {:.0} % of the build time of a route also for gateways of other replicas, because it compiles them.\n",
         ASSUMED.routes,
-        ASSUMED.text_kib,
         fleet.sizes[0],
         ASSUMED.edits_a_second,
         ASSUMED.endpoints_a_second,
@@ -298,7 +302,9 @@ fn page(model: &Model, fleet: &Fleet, envoys: usize, gateways: usize) -> String 
         ASSUMED.most_watches,
         ASSUMED.most_events,
         ASSUMED.first_retry,
-        ASSUMED.longest_retry
+        ASSUMED.longest_retry,
+        ASSUMED.other_memory * 100.0,
+        ASSUMED.other_time * 100.0
     );
     out.push_str("| replicas | most Envoys of one | its memory | cores in use | an edit at every client, p99 | watches | events a second of the API server | one crashes: all served again after | most memory of a replica then |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     let mut limits = Vec::new();
