@@ -165,6 +165,8 @@ fn Consequences(app: App) -> impl IntoView {
     };
     let suggest = move |request: WrittenRequest| {
         let path = request.url.split_once("://").map_or(request.url.as_str(), |(_, rest)| rest).to_string();
+        // In Consul, the port of the connection chooses the proxy.
+        let path = request.port.iter().fold(path, |path, port| format!("{path}, port {port}"));
         let label = if request.method.is_empty() || request.method == "GET" { path } else { format!("{} {path}", request.method) };
         view! { <button class="chip" title="Try this request" on:click=move |_| app.requests.fill(request.clone())>{label}</button> }
     };
