@@ -268,7 +268,7 @@ fn killed_replica_loses_no_request_or_edit() {
         has(number, "v0", Duration::from_secs(30));
     }
     let loads = [Load::start(ports[0]), Load::start(ports[other])];
-    // A running server has each Envoy of its own gateways, and no other.
+    // A running server has each Envoy of the gateways that it owns, and no other.
     for (number, own) in [(0, victim), (other, owners[&format!("default/g{other}")])] {
         for replica in 0..HOSTS.len() {
             let envoys = fleet.ask(replica, "/api/v1/envoys").expect("an answer");

@@ -1,7 +1,7 @@
 //! Simulates a fleet far past one machine: `fleet FIGURES.json OUT.md [ENVOYS GATEWAYS]`.
 //!
 //! Simulates 100,000 Envoys of 1,000 gateways of different sizes, and replicas of `chancery serve` that share the gateways by rendezvous hashing. Each
-//! replica watches and compiles all of Kubernetes, and builds the Envoy configuration of its own gateways. The costs of an Envoy, an edit and a join come from `bench_live` on this machine; [`Assumed`] contains the other
+//! replica watches and compiles all of Kubernetes, and builds the Envoy configuration of the gateways that it owns. The costs of an Envoy, an edit and a join come from `bench_live` on this machine; [`Assumed`] contains the other
 //! assumptions. A generator with a seed draws the numbers, so the same figures give the same page. Does not measure; see `bench_live`.
 
 use serde_json::Value;

@@ -58,7 +58,7 @@ pub struct MemberStatus {
     pub detail: Option<String>,
 }
 
-/// What is known about an address.
+/// The known facts about an address.
 #[derive(Clone, Debug, Default)]
 struct Known {
     /// The id of its replica, if one answers.
@@ -82,7 +82,7 @@ impl Members {
         Self { own_id: own_id.to_owned(), known: BTreeMap::new() }
     }
 
-    /// Sets the addresses. What is known about an address stays.
+    /// Sets the addresses. Known facts about an address stay.
     pub fn set_addresses(&mut self, addresses: &[SocketAddr]) {
         self.known.retain(|address, _| addresses.contains(address));
         addresses.iter().for_each(|address| _ = self.known.entry(*address).or_default());

@@ -2,7 +2,7 @@
 //! replicas serve; see `members`.
 //!
 //! A check is a request to `/readyz` of the replica's readiness server. A replica recognises itself by its own id in the
-//! answer, so it needs no address of its own. If the name cannot be resolved, the last addresses stay.
+//! answer, so it need not know its address. If the name cannot be resolved, the last addresses stay.
 
 use super::members::{Answer, Members};
 use super::{HEADER, Replicas};
@@ -184,7 +184,7 @@ async fn asked(ready: SocketAddr) -> Result<Answer, String> {
     let stream = match TcpStream::connect(ready).await {
         Ok(stream) => stream,
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Err(error.to_string()),
-        // Nobody answers, or this machine has no more sockets.
+        // There is no answer, or this machine has no more sockets.
         Err(_) => return Ok(Answer::Silent),
     };
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;

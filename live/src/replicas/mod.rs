@@ -165,7 +165,7 @@ impl Replicas {
     }
 
     /// Counts a stream of an Envoy whose gateway another replica owns. Returns whether this replica adopts the gateway instead of refusing
-    /// the stream, because the Envoy comes back again and again.
+    /// the stream, because the Envoy comes back repeatedly.
     #[must_use]
     pub fn refuse(&self, gateway: &Arc<str>, stream: (&str, &'static str)) -> bool {
         let is_adopted = lock(&self.0.refusals).refuse(gateway, stream, Instant::now());

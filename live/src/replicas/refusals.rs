@@ -1,4 +1,4 @@
-//! Counts the streams that a replica refuses, and adopts gateways whose Envoys come back again and again. Does not refuse;
+//! Counts the streams that a replica refuses, and adopts gateways whose Envoys come back repeatedly. Does not refuse;
 //! see `xds::server`.
 //!
 //! Such an Envoy cannot reach the owner: its bootstrap names one replica only, or a network between them is cut. Serving
