@@ -4,11 +4,14 @@
 
 mod credentials;
 mod denials;
+mod index;
 mod preflights;
 mod replaced;
 mod shared_ports;
 
 pub(crate) use shared_ports::shared_ports;
+
+use index::Index;
 
 use super::cluster::{Admitted, Name};
 use super::codes;
@@ -51,13 +54,14 @@ const LOGOUT: &str = "/logout";
 
 /// Reports all traps of a class.
 pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
+    let index = Index::of(t);
     for policy in t.resources.security_policies.iter().copied().filter(|policy| is_accepted(t, policy)) {
-        replaced_protection(t, policy, sink);
-        login(t, policy, sink);
+        replaced_protection(t, &index, policy, sink);
+        login(t, &index, policy, sink);
         broken_keys(t, policy, sink);
         credentials::broken_users(t, policy, sink);
         credentials::bearer_keys(t, policy, sink);
-        preflights::lost(t, policy, sink);
+        preflights::lost(&index, policy, sink);
     }
     for policy in t.resources.backend_tls_policies.iter().copied() {
         tls_targets(t, policy, sink);
@@ -70,7 +74,7 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
     }
     for policy in t.resources.backend_traffic_policies.iter().copied() {
         first_attempt(policy, sink);
-        replaced::retries(t, policy, sink);
+        replaced::retries(&index, policy, sink);
         source_ranges(policy, sink);
         empty_rules(t, policy, sink);
         lost_limit(t, policy, sink);
@@ -104,18 +108,6 @@ fn targets<'a>(policy: &'a Admitted<'_>) -> Vec<Cursor<'a>> {
     if single.exists() { Vec::from([single]) } else { spec.field("targetRefs").items().collect() }
 }
 
-/// The routes that a policy names.
-fn routes_of<'t, 'a>(t: &'t Translator<'a>, policy: &Admitted<'_>) -> Vec<&'t RouteContext<'a>> {
-    let named = |route: &&RouteContext<'a>| {
-        targets(policy).into_iter().any(|target| {
-            target.field("kind").str() == route.kind.name()
-                && target.field("name").str() == route.object.name().as_str()
-                && route.object.namespace() == policy.namespace()
-        })
-    };
-    t.routes.iter().filter(named).collect()
-}
-
 /// The Gateways, with their listeners, that a route is attached to.
 fn listeners_of(t: &Translator<'_>, route: &RouteContext<'_>) -> Vec<(Name, chancery_text::Str)> {
     let attached = route.parents.iter().flat_map(|parent| &parent.listeners);
@@ -123,20 +115,6 @@ fn listeners_of(t: &Translator<'_>, route: &RouteContext<'_>) -> Vec<(Name, chan
     all.sort();
     all.dedup();
     all
-}
-
-/// Returns the policy that applies to a listener: its own, or its Gateway's. The oldest is first.
-fn policy_of_listener<'a>(t: &Translator<'a>, gateway: &Name, listener: &str) -> Option<&'a Admitted<'a>> {
-    let is_for = |policy: &Admitted<'_>, section: Option<&str>| {
-        *policy.namespace() == gateway.0
-            && targets(policy).into_iter().any(|target| {
-                target.field("kind").str() == "Gateway"
-                    && target.field("name").str() == gateway.1.as_str()
-                    && target.field("sectionName").some_str() == section
-            })
-    };
-    let all = || t.resources.security_policies.iter().copied().filter(|policy| is_accepted(t, policy));
-    all().find(|policy| is_for(policy, Some(listener))).or_else(|| all().find(|policy| is_for(policy, None)))
 }
 
 /// Reports an empty list of rules that should remove the rules of a wider policy. Envoy Gateway merges what it makes of both policies: a list
@@ -183,16 +161,16 @@ fn lost_limit(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
 }
 
 /// Reports a policy of a route that replaces a wider policy, so that the wider policy's protection is lost.
-fn replaced_protection(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+fn replaced_protection(t: &Translator<'_>, index: &Index<'_, '_>, policy: &Admitted<'_>, sink: &mut Findings) {
     let spec = policy.spec();
     if spec.field("mergeType").exists() {
         return;
     }
     let first = spec.entries().find(|(key, _)| !ADDRESSING.contains(&key.as_str())).map(|(_, value)| value);
     let mut reported: Vec<chancery_base::resource::ObjectId> = Vec::new();
-    for route in routes_of(t, policy) {
+    for route in index.routes_of(policy) {
         for (gateway, listener) in listeners_of(t, route) {
-            let Some(wide) = policy_of_listener(t, &gateway, &listener).filter(|wide| wide.id() != policy.id() && !reported.contains(&wide.id()))
+            let Some(wide) = index.policy_of_listener(&gateway, &listener).filter(|wide| wide.id() != policy.id() && !reported.contains(&wide.id()))
             else {
                 continue;
             };
@@ -276,11 +254,11 @@ fn takes(route: &RouteContext<'_>, rule: Option<&str>, host: Option<&str>, path:
 }
 
 /// Reports an OIDC login that returns to a path which the policy does not cover.
-fn login(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+fn login(t: &Translator<'_>, index: &Index<'_, '_>, policy: &Admitted<'_>, sink: &mut Findings) {
     let oidc = policy.spec().field("oidc");
     let covers_all =
         || policy.spec().field("targetSelectors").exists() || targets(policy).into_iter().any(|target| target.field("kind").str() != "HTTPRoute");
-    if !oidc.exists() || covers_all() || routes_of(t, policy).is_empty() {
+    if !oidc.exists() || covers_all() || index.routes_of(policy).is_empty() {
         return;
     }
     let url = oidc.field("redirectURL");
@@ -289,7 +267,7 @@ fn login(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
         targets(policy).into_iter().any(|target| {
             let rule = target.field("sectionName").some_str();
             let is_named = |route: &&RouteContext<'_>| route.object.name().as_str() == target.field("name").str();
-            routes_of(t, policy).into_iter().filter(is_named).any(|route| takes(route, rule, host, path))
+            index.routes_of(policy).into_iter().filter(is_named).any(|route| takes(route, rule, host, path))
         })
     };
     let is_elsewhere = |path: &str| t.routes.iter().filter(|route| route.kind == RouteKind::Http).any(|route| takes(route, None, host, path));

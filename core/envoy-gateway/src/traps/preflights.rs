@@ -2,20 +2,21 @@
 
 use super::super::cluster::Admitted;
 use super::super::codes;
-use super::super::context::{RouteKind, Translator};
-use super::{finding, key_place, routes_of};
+use super::super::context::RouteKind;
+use super::index::Index;
+use super::{finding, key_place};
 use alloc::format;
 use chancery_base::diagnostic::Findings;
 use chancery_kubernetes::cursor::Cursor;
 
 /// Reports a policy with CORS for a route that matches no `OPTIONS` request. Envoy Gateway adds a rule for preflights only for the CORS filter of an
 /// HTTPRoute (`internal/gatewayapi/route.go`).
-pub(super) fn lost(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+pub(super) fn lost(index: &Index<'_, '_>, policy: &Admitted<'_>, sink: &mut Findings) {
     let cors = policy.spec().field("cors");
     if !cors.exists() {
         return;
     }
-    for route in routes_of(t, policy).into_iter().filter(|route| route.kind == RouteKind::Http) {
+    for route in index.routes_of(policy).into_iter().filter(|route| route.kind == RouteKind::Http) {
         let rules = route.object.spec().field("rules");
         let Some(first) = rules.items().next().filter(|_| rules.items().all(excludes_options)) else { continue };
         let message = format!("preflight requests (OPTIONS) match no rule of HTTPRoute `{}`: this policy does not answer them", route.object.name());

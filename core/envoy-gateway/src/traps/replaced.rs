@@ -2,7 +2,8 @@
 
 use super::super::cluster::Admitted;
 use super::super::context::Translator;
-use super::{finding, key_place, routes_of, targets, value_place};
+use super::index::Index;
+use super::{finding, key_place, targets, value_place};
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Diagnostic, Findings, codes};
@@ -19,7 +20,7 @@ fn with_fields(found: Diagnostic, of: Cursor<'_>) -> Diagnostic {
 
 /// Reports the retries of a policy whose rules all have their own. A rule's `retry` replaces all retries of the policy (Envoy Gateway
 /// `internal/xds/translator/route.go`).
-pub(super) fn retries(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+pub(super) fn retries(index: &Index<'_, '_>, policy: &Admitted<'_>, sink: &mut Findings) {
     let retry = policy.spec().field("retry");
     let sections: Vec<Option<&str>> = targets(policy).into_iter().map(|target| target.field("sectionName").some_str()).collect();
     let is_meant = |rule: &Cursor<'_>| sections.iter().any(|section| section.is_none_or(|section| rule.field("name").str() == section));
@@ -27,7 +28,7 @@ pub(super) fn retries(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Find
     if !retry.exists() || is_of_gateway {
         return;
     }
-    let routes = routes_of(t, policy);
+    let routes = index.routes_of(policy);
     let own: Vec<Cursor<'_>> =
         routes.iter().flat_map(|route| route.object.spec().field("rules").items()).filter(is_meant).map(|rule| rule.field("retry")).collect();
     let Some(first) = own.first().filter(|_| own.iter().all(|own| own.exists())) else { return };
