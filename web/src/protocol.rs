@@ -648,4 +648,7 @@ pub struct Line {
     pub cycle: bool,
     /// The path data of SVG's `d`.
     pub course: String,
+    /// The place of the field that refers, if it is known.
+    #[serde(default)]
+    pub span: Option<Span>,
 }

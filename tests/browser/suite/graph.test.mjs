@@ -211,6 +211,37 @@ describe("graph overview", () => {
   });
 });
 
+describe("large graphs", () => {
+  const hosts = (count) =>
+    entry +
+    Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: h${at}, namespace: shop}\nspec: {hostname: h${at}.example.com, requestPolicy: {insecure: {action: Route}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec: {hostname: h${at}.example.com, prefix: /, service: "m${at}:8080"}\n`).join("");
+
+  test("Fit joins boxes until all are visible", async () => {
+    const { page, close } = await site.visit();
+    await load(page, { "hosts.yaml": hosts(30) });
+    await page.locator(".box", { hasText: "h7" }).first().waitFor();
+    await page.getByRole("button", { name: "Fit" }).click();
+    await page.locator(".box", { hasText: /Hosts: \d+/ }).waitFor();
+    await page.waitForFunction(() => {
+      const pane = document.querySelector(".graph").getBoundingClientRect();
+      const boxes = [...document.querySelectorAll(".box")].map((box) => box.getBoundingClientRect());
+      return boxes.length > 0 && boxes.every((box) => box.top >= pane.top && box.bottom <= pane.bottom && box.left >= pane.left && box.right <= pane.right);
+    });
+    await close();
+  });
+
+  test("path of the request is level in a grouped graph", async () => {
+    const { page, close } = await site.visit();
+    await load(page, { "hosts.yaml": hosts(30) });
+    await page.locator(".box.way", { hasText: "Service" }).waitFor();
+    await page.waitForFunction(() => {
+      const tops = [...document.querySelectorAll(".box.way")].map((box) => box.getBoundingClientRect().top);
+      return tops.length >= 4 && Math.max(...tops) - Math.min(...tops) < 100;
+    });
+    await close();
+  });
+});
+
 describe("playing a request", () => {
   test("steps highlight boxes and lines, without motion if the user prefers it", async () => {
     const { page, errors, close } = await site.visit();
@@ -256,6 +287,17 @@ describe("playing a request", () => {
 });
 
 describe("settings on the graph", () => {
+  test("click on a line selects the field that refers", async () => {
+    const { page, errors, close } = await site.visit();
+    const line = page.locator(".edge", { has: page.locator(".share", { hasText: "10%" }) });
+    await line.locator(".reach").dispatchEvent("click");
+    const weight = page.getByLabel("weight", { exact: true });
+    await weight.waitFor();
+    assert.equal(await weight.inputValue(), "10");
+    assert.deepEqual(errors, []);
+    await close();
+  });
+
   test("weight changes in the text, and Compare shows the requests", async () => {
     const { page, errors, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();

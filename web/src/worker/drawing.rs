@@ -128,6 +128,7 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, 
         effect_at: effect_at.map(|at| (at.x, at.y)),
         cycle: thread.cycle,
         course: layout::curve(&thread.points),
+        span: graph.edges.get(thread.edge).and_then(|edge| edge.at.as_ref()?.span.as_ref()).map(span),
     };
     Drawing {
         width: picture.width,

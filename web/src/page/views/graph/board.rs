@@ -3,7 +3,7 @@
 use crate::bridge;
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, SelectionDetails, Target, Way};
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, SelectionDetails, Span, Target, Way};
 use gloo_events::EventListener;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
@@ -399,11 +399,15 @@ impl Board {
         }
     }
 
-    /// Handles a click on a line: chooses the box whose resource has the field.
-    pub fn choose_line(self, owner: &str) {
-        let owner = self.drawing.with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == owner).cloned());
-        if let Some(owner) = owner {
-            self.choose(&owner);
+    /// Handles a click on a line: selects the field that refers, or else the box at its start.
+    pub fn choose_line(self, from: &str, field: Option<&Span>) {
+        if let Some(field) = field {
+            self.cursor.set(None);
+            return self.app.selection.select(Target::Line { file: field.file.clone(), line: field.line });
+        }
+        let start = self.drawing.with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == from).cloned());
+        if let Some(start) = start {
+            self.choose(&start);
         }
     }
 

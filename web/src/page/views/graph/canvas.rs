@@ -3,7 +3,7 @@
 use super::board::{Board, LARGE, Viewport};
 use super::player::dot;
 use chancery_core::explain::picture::badge;
-use chancery_web::protocol::{Drawing, Frame, Line};
+use chancery_web::protocol::{Drawing, Frame, Line, Span};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -132,6 +132,8 @@ struct Drawn {
     share: Option<String>,
     at: (i32, i32),
     width: String,
+    /// The place of the field that refers.
+    field: Option<Span>,
     /// The field or the effect, if there is room for it, and the middle of its text.
     label: Option<(String, i32, i32)>,
 }
@@ -168,6 +170,7 @@ impl Drawn {
             share: line.share.clone(),
             at: line.share_at,
             width: format!("{:.1}", line.width),
+            field: line.span.clone(),
             label: label_of(line, from, to),
         }
     }
@@ -221,7 +224,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         let [from, to] = line.ends;
         let (start, end) = (from.clone(), to.clone());
         let (called, named) = (to.clone(), to.clone());
-        let (referring, callee) = (from.clone(), to.clone());
+        let (start_box, field) = (from.clone(), line.field);
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
         let is_effect = line.class.contains("call-");
@@ -231,12 +234,10 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
         let decide = move |label: String| {
             decided().filter(|_| label == "rules").map_or(label, |is_allowed| if is_allowed { "allow".into() } else { "deny".into() })
         };
-        // An intention belongs to the called service, other fields to the resource that refers.
-        let owner = if is_effect { callee } else { referring };
         let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{share}</text> });
         // The wide line is invisible and is easy to hit with the pointer.
         view! {
-            <g class="edge" class:lit=is_lit class:way=is_way class:denied=move || decision() == Some(false) on:click=move |_| board.choose_line(&owner)>
+            <g class="edge" class:lit=is_lit class:way=is_way class:denied=move || decision() == Some(false) on:click=move |_| board.choose_line(&start_box, field.as_ref())>
                 <path class="reach" d=line.course.clone()></path>
                 <path class=line.class d=line.course marker-end="url(#arrow)" stroke-width=line.width></path>
                 <title>{line.description}</title>
