@@ -212,13 +212,13 @@ describe("graph overview", () => {
 });
 
 describe("large graphs", () => {
-  const hosts = (count) =>
-    entry +
-    Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: h${at}, namespace: shop}\nspec: {hostname: h${at}.example.com, requestPolicy: {insecure: {action: Route}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec: {hostname: h${at}.example.com, prefix: /, service: "m${at}:8080"}\n`).join("");
+  const host = (at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: h${at}, namespace: shop}\nspec: {hostname: h${at}.example.com, requestPolicy: {insecure: {action: Route}}}\n`;
+  const mapping = (at, number) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}-${number}, namespace: shop}\nspec: {hostname: h${at}.example.com, prefix: /${number}/, service: "s${at}-${number}:8080"}\n`;
+  const hosts = (count, each) => entry + Array.from({ length: count }, (_, at) => host(at) + Array.from({ length: each }, (_, number) => mapping(at, number)).join("")).join("");
 
   test("Fit joins boxes until all are visible", async () => {
     const { page, close } = await site.visit();
-    await load(page, { "hosts.yaml": hosts(30) });
+    await load(page, { "hosts.yaml": hosts(12, 1) });
     await page.locator(".box", { hasText: "h7" }).first().waitFor();
     await page.getByRole("button", { name: "Fit" }).click();
     await page.locator(".box", { hasText: /Hosts: \d+/ }).waitFor();
@@ -232,7 +232,7 @@ describe("large graphs", () => {
 
   test("path of the request is level in a grouped graph", async () => {
     const { page, close } = await site.visit();
-    await load(page, { "hosts.yaml": hosts(30) });
+    await load(page, { "hosts.yaml": hosts(10, 5) });
     await page.locator(".box.way", { hasText: "Service" }).waitFor();
     await page.waitForFunction(() => {
       const tops = [...document.querySelectorAll(".box.way")].map((box) => box.getBoundingClientRect().top);
