@@ -145,7 +145,7 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, 
 /// The full text of a node.
 fn tip(node: &GraphNode) -> String {
     let name = match &node.resource {
-        Some(resource) if node.kind != NodeKind::Route => {
+        Some(resource) if node.kind != NodeKind::Route && node.folded.is_none() => {
             format!("{resource}{}", resource.namespace.iter().map(|of| format!(" in {of}")).collect::<String>())
         }
         _ => node.label.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", "),
