@@ -15,7 +15,7 @@ const COMMANDS: [(&str, &[&str]); 4] =
 
 /// Returns a table of all worst cases: times at a quarter, a half, and the whole size.
 pub fn measure(program: &Path, folder: &Path) -> String {
-    let mut out = String::from("\n| worst case |");
+    let mut out = String::from("| worst case |");
     COMMANDS.iter().for_each(|(name, _)| out.push_str(&format!(" `{name}` at \u{bc}, \u{bd}, 1 | growth |")));
     let _ = writeln!(out, " memory of `check` |\n|---{}|--:|", "|--:|--:".repeat(COMMANDS.len()));
     for case in ALL {

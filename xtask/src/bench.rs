@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: prints the tables of `docs/performance.md`. `cargo xtask bench live` prints the tables of `docs/capacity.md`, for `serve` under many
-//! streams. `--write` writes them into these pages.
+//! streams. `cargo xtask bench growth` measures inputs that are large in one dimension. `--write` writes the tables into these pages.
 //!
 //! Does not measure; see `tests/bench` and `live/examples`.
 
@@ -16,6 +16,8 @@ pub fn run(args: &[String]) -> ExitCode {
         live(args)
     } else if has("lsp") {
         lsp()
+    } else if has("growth") {
+        growth(args)
     } else {
         measured(args)
     };
@@ -60,6 +62,19 @@ fn live(args: &[String]) -> Result<(), String> {
             put("docs/capacity.md", ["<!-- bench live -->\n", "<!-- /bench live -->"], &table)?;
         }
         put("docs/capacity.md", ["<!-- fleet -->\n", "<!-- /fleet -->"], &fleet)?;
+    }
+    Ok(())
+}
+
+/// Measures how the cost of commands grows.
+fn growth(args: &[String]) -> Result<(), String> {
+    call(cargo().args(["build", "--quiet", "--profile", "fast", "--package", "chancery", "--package", "chancery-tests", "--bins"]))?;
+    let (built, table) = (target().join("fast"), target().join("growth.md"));
+    call(crate::shell::program(built.join("bench")).arg("growth").arg(built.join("chancery")).arg(&table))?;
+    let text = std::fs::read_to_string(&table).map_err(|error| error.to_string())?;
+    println!("{text}");
+    if args.iter().any(|arg| arg == "--write") {
+        put("docs/performance.md", ["<!-- bench growth -->\n", "<!-- /bench growth -->"], &table)?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ usage: cargo xtask <command>
   docs      builds the book for users into target/docs/book
   test      installs missing tools and runs every test; `test PART...` runs these parts only
   setup     installs missing tools; `setup --all` also installs tools for single tests
-  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams; `bench lsp`: the language server
+  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams; `bench lsp`: the language server; `bench growth`: worst cases
   tidy      checks the rules of the house that the compiler does not know
   codegen   writes Envoy's messages from its descriptors; `codegen --check` reports outdated files
 ";
