@@ -56,7 +56,7 @@ pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_,
             let issuer = provider.map_or(&*name, |provider| issuer(&name, provider));
             match provider.and_then(keys_of) {
                 Some(cluster) => {
-                    query_service(filter, Some(cluster), &format!("has the key of the token of {issuer}, and the token is valid"), Some(401), None)
+                    query_service(filter, Some(cluster), &format!("serves the keys of {issuer}, and the token is valid"), Some(401), None)
                 }
                 None => Verdict::asks(filter, format!("the token of {issuer} is valid"), Some(401)),
             }
