@@ -30,6 +30,8 @@ const VALUES: UnsupportedInput = advised("Helm values", "render the chart: `helm
 const CHART: UnsupportedInput = advised("the description of a Helm chart", "render the chart: `helm template CHART | chancery check -`");
 const TEMPLATE: UnsupportedInput = advised("Helm templates", "render the chart: `helm template CHART | chancery check -`");
 const WORKLOADS: UnsupportedInput = advised("workloads alone", "add the resources that route requests, for example Ingresses or HTTPRoutes");
+const OTHERS: UnsupportedInput =
+    advised("Kubernetes resources that route no requests", "add the resources that route requests, for example Ingresses or HTTPRoutes");
 const AGENT: UnsupportedInput = advised("the configuration of a Consul agent", "use Consul's config entries and service registrations");
 const NGINX: UnsupportedInput = advised("nginx configuration", "use the Ingresses that ingress-nginx reads");
 
@@ -54,6 +56,15 @@ const GROUPS: &[(&str, UnsupportedInput)] = &[
     ("apps", WORKLOADS),
     ("batch", WORKLOADS),
     ("autoscaling", WORKLOADS),
+    ("apiextensions.k8s.io", named("CustomResourceDefinitions")),
+    ("rbac.authorization.k8s.io", OTHERS),
+    ("policy", OTHERS),
+    ("storage.k8s.io", OTHERS),
+    ("scheduling.k8s.io", OTHERS),
+    ("admissionregistration.k8s.io", OTHERS),
+    ("apiregistration.k8s.io", OTHERS),
+    ("certificates.k8s.io", OTHERS),
+    ("coordination.k8s.io", OTHERS),
 ];
 
 /// Recognises an input by its text. Returns `None` for an input that a dialect may read.

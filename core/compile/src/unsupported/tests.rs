@@ -20,6 +20,11 @@ const OTHERS: &[(&str, &str)] = &[
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 1}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
         "workloads alone",
     ),
+    ("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b.c}\n", "CustomResourceDefinitions"),
+    (
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n",
+        "Kubernetes resources that route no requests",
+    ),
     ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n", "a kustomization"),
     ("resources:\n- a.yaml\nnamePrefix: b-\n", "a kustomization"),
     ("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n", "Argo CD resources"),
