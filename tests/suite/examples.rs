@@ -7,8 +7,11 @@ use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::{self, v3::output_map};
 use chancery_core::compare::{RequestOptions, Side, SideSource, compare_envoy, requests};
 use chancery_core::compilation::Options;
-use chancery_core::envoy_config::EnvoyConfig;
+use chancery_core::compile::EmittedByGateway;
+use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
+use chancery_core::explain::{self, RunningGateway};
 use chancery_core::resource::Inputs;
+use chancery_core::simulate::WrittenRequest;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
 use std::fs;
@@ -115,4 +118,28 @@ fn compare_lazy_clusters_equals_compare_eager_clusters() {
         }
     }
     assert!(shared > 50, "{shared} clusters are shared");
+}
+
+/// The page starts with a request if an example routes HTTP.
+#[test]
+fn examples_of_http_have_a_request() {
+    for example in examples() {
+        let work = Work::new(&example.inputs, &example.options);
+        let positions = work.compilation.positions();
+        let names = explain::overview(&work.compilation, &positions);
+        let running = RunningGateway::all(&work.compilation);
+        let suggested = |gateway: &RunningGateway<'_>| {
+            let config = match gateway {
+                RunningGateway::Envoy(of) if explain::routes(*of).all(|row| row.made_by.is_empty()) => return true,
+                RunningGateway::Envoy(of) => EnvoyConfig::of(of.ir),
+                RunningGateway::AppGateway(_) | RunningGateway::Nginx(_) => EnvoyConfig::default(),
+            };
+            let verdict = |written: &WrittenRequest| {
+                let request = written.read().ok()?;
+                Some(gateway.receiver(&request).route(&positions, &request, &mut EmittedByGateway::default(), &names).verdict().clone())
+            };
+            !explain::suggested_requests(*gateway, &ByPointer::of(&config), verdict).is_empty()
+        };
+        assert!(running.iter().any(suggested), "{}", example.name);
+    }
 }

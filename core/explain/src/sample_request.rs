@@ -38,13 +38,13 @@ pub fn sample_request<'a>(rows: &dyn Fn() -> RouteRows<'a>, pointer: Option<&str
 /// At most this many requests are derived for suggestions.
 const MOST_SAMPLES: usize = 24;
 
-/// Returns requests for routes that forward, the simplest first, each with another URL. Some may be matched by earlier routes.
+/// Returns requests for routes with an action, for example `forward`: the simplest first, each with another URL. Some may be matched by earlier routes.
 #[must_use]
-pub fn sample_requests<'a>(rows: &dyn Fn() -> RouteRows<'a>, parts: &ByPointer<'_>) -> Vec<WrittenRequest> {
+pub fn sample_requests<'a>(rows: &dyn Fn() -> RouteRows<'a>, action: &str, parts: &ByPointer<'_>) -> Vec<WrittenRequest> {
     let Some(first) = rows().next() else { return Vec::new() };
     let several = rows().any(|row| row.address != first.address);
     let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
-    let written = rows().filter(|row| !row.made_by.is_empty() && row.action == "forward").filter_map(|row| request_for(&row, at_one(&row), parts));
+    let written = rows().filter(|row| !row.made_by.is_empty() && row.action == action).filter_map(|row| request_for(&row, at_one(&row), parts));
     simplest(written)
 }
 

@@ -343,15 +343,22 @@ pub fn whole_story_path(gateway: GatewayRef<'_>, report: &RouteReport, config: &
 /// At most this many requests are suggested.
 const MOST_SUGGESTED: usize = 4;
 
-/// Returns requests that a user may try first: each reaches a service by another rule. `parts` indexes the configuration of an Envoy, `verdict`
-/// simulates a request.
+/// Returns requests that a user may try first: each reaches a service by another rule. If all rules of an Envoy redirect, each is redirected. `parts`
+/// indexes the configuration of an Envoy, `verdict` simulates a request.
 pub fn suggested_requests(
     gateway: RunningGateway<'_>,
     parts: &ByPointer<'_>,
     mut verdict: impl FnMut(&WrittenRequest) -> Option<RequestVerdict>,
 ) -> Vec<WrittenRequest> {
     let candidates = match gateway {
-        RunningGateway::Envoy(of) => sample_requests(&|| routes(of), parts),
+        RunningGateway::Envoy(of) => {
+            let forwarded = sample_requests(&|| routes(of), "forward", parts);
+            if forwarded.is_empty() {
+                let redirected = sample_requests(&|| routes(of), "redirect", parts).into_iter();
+                return redirected.filter(|written| verdict(written).is_some_and(|verdict| verdict.good)).take(MOST_SUGGESTED).collect();
+            }
+            forwarded
+        }
         RunningGateway::AppGateway(of) => {
             let rows = app_gateway_routes(of);
             simplest(rows.iter().filter(|row| row.action == "forward").filter_map(|row| app_gateway_sample_request(&rows, Some(&row.pointer))))

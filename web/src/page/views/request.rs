@@ -24,7 +24,7 @@ pub fn RequestView(app: App) -> impl IntoView {
     let requests = app.requests;
     let answer = move || {
         match requests.way.get() {
-        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to simulate the request. Every example has a request to start with."</p> }.into_any(),
+        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to simulate the request."</p> }.into_any(),
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         Some(Ok(way)) => view! { <Answer app=app way=way /> }.into_any(),
     }
