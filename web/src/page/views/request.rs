@@ -22,12 +22,10 @@ const MANY: usize = 8;
 #[component]
 pub fn RequestView(app: App) -> impl IntoView {
     let requests = app.requests;
-    let answer = move || {
-        match requests.way.get() {
+    let answer = move || match requests.way.get() {
         None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to simulate the request."</p> }.into_any(),
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         Some(Ok(way)) => view! { <Answer app=app way=way /> }.into_any(),
-    }
     };
     view! {
         <Form app=app />
