@@ -92,7 +92,7 @@ pub fn CompareView(app: App) -> impl IntoView {
                 ></textarea>
             </div>
         })}
-        <div class="scroll" tabindex="0" aria-label="Differences">{body}</div>
+        <div class="scroll" tabindex="0" role="group" aria-label="Differences">{body}</div>
     }
 }
 

@@ -121,7 +121,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
                 prop:value=move || wanted.get() on:input=move |event| wanted.set(event_target_value(&event))
             />
         </div>
-        <div class="scroll" tabindex="0" aria-label="Findings">
+        <div class="scroll" tabindex="0" role="group" aria-label="Findings">
             {nothing}
             {move || groups.get().0.into_iter().map(|(name, all)| view! { <GroupCard app=app name=name all=all /> }).collect_view()}
             {move || {

@@ -27,7 +27,7 @@ pub fn Moved(app: App, moved: Migration, to: NewController) -> impl IntoView {
     let copy = move |_| app.screen.copy(&all, "The YAML");
     view! {
         <div class="move">
-            <div class="move-part" tabindex="0" aria-label="Differences">
+            <div class="move-part" tabindex="0" role="group" aria-label="Differences">
                 <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "=" } else { "≠" }}</span><span>{verdict}</span></p>
                 {causes.into_iter().map(|cause| view! { <OneCause app=app cause=cause marked=marked /> }).collect_view()}
                 {(!notes.is_empty()).then(|| view! {

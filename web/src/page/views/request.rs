@@ -29,7 +29,7 @@ pub fn RequestView(app: App) -> impl IntoView {
     };
     view! {
         <Form app=app />
-        <div class="scroll" tabindex="0" aria-label="Result of the request">
+        <div class="scroll" tabindex="0" role="group" aria-label="Result of the request">
             <Kept app=app />
             {answer}
         </div>

@@ -133,7 +133,7 @@ pub fn RoutesView(app: App) -> impl IntoView {
             {built_in}
         </div>
         {asked}
-        <div class="scroll" class:has-selection=move || app.selection.details.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
+        <div class="scroll" class:has-selection=move || app.selection.details.with(Option::is_some) tabindex="0" role="group" aria-label="Routes">{body}</div>
     }
 }
 

@@ -43,7 +43,7 @@ pub fn AsText(board: Board) -> impl IntoView {
     };
     let items = move || board.drawing.with(|drawing| drawing.frames.iter().enumerate().map(|(at, frame)| item(drawing, at, frame)).collect_view());
     view! {
-        <div class="scroll as-text-list" tabindex="0" aria-label="The graph as a list">
+        <div class="scroll as-text-list" tabindex="0" role="group" aria-label="The graph as a list">
             <ul>{items}</ul>
         </div>
     }
