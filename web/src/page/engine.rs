@@ -30,7 +30,7 @@ pub enum Progress {
     First,
     /// A compile takes longer than usual.
     Slow,
-    /// A compile took too long and was ended.
+    /// A compile took too long and was ended, or the worker stopped because of a bug.
     Ended,
     /// The worker could not be loaded.
     Lost,

@@ -98,8 +98,10 @@ fn start() -> Running {
         }
     });
     let on_error = EventListener::new(&worker, "error", |_| {
-        if LINK.with_borrow(|link| !link.is_ready) {
-            handle_worker_failure();
+        match LINK.with_borrow(|link| link.is_ready) {
+            // A bug stopped it: it answers nothing more.
+            true => end(),
+            false => handle_worker_failure(),
         }
     });
     Running { worker, _listeners: [on_message, on_error] }

@@ -91,7 +91,7 @@ pub fn Arrived(app: App) -> impl IntoView {
 pub fn Stopped(app: App) -> impl IntoView {
     let why = move || match app.engine.progress.get() {
         Progress::Lost => Some("The compiler could not be loaded. Your work is still here."),
-        Progress::Ended => Some("The compile was stopped after 10 s without a result."),
+        Progress::Ended => Some("The compile stopped without a result."),
         Progress::Idle | Progress::First | Progress::Slow => None,
     };
     move || {
@@ -116,7 +116,7 @@ fn progress(app: App) -> String {
         Progress::First => "loading the compiler…".into(),
         Progress::Slow => "compiling…".into(),
         Progress::Lost => "the compiler could not be loaded".into(),
-        Progress::Ended => "stopped after 10 s without a result".into(),
+        Progress::Ended => "stopped without a result".into(),
     }
 }
 
