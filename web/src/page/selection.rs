@@ -15,6 +15,8 @@ pub struct Selection {
     pub target: RwSignal<Option<Target>>,
     /// Everything that belongs to the selection.
     pub details: RwSignal<Option<SelectionDetails>>,
+    /// Whether views scroll to the details: not if only the work changed, because the user may have scrolled elsewhere.
+    pub scrolls: StoredValue<bool>,
     workspace: Workspace,
     engine: Engine,
     screen: Screen,
@@ -27,6 +29,7 @@ impl Selection {
         Self {
             target: RwSignal::new(None),
             details: RwSignal::new(None),
+            scrolls: StoredValue::new(true),
             workspace,
             engine,
             screen,
@@ -58,6 +61,10 @@ impl Selection {
     }
 
     fn follow(self, target: Target, jump: bool) {
+        self.show(target, jump, true);
+    }
+
+    fn show(self, target: Target, jump: bool, scrolls: bool) {
         spawn_local(async move {
             let Ok(details) = ask::<SelectionDetails>(Question::Select(target.clone())).await else { return };
             // Ignores the answer if the selection changed.
@@ -68,6 +75,7 @@ impl Selection {
                 self.workspace.open_file(&span.file);
             }
             bridge::highlight(&details.spans, jump);
+            self.scrolls.set_value(scrolls);
             self.details.set(Some(details));
         });
     }
@@ -75,7 +83,7 @@ impl Selection {
     /// Updates the details of the selection after the work changed.
     pub fn refresh(self) {
         if let Some(target) = self.target.get_untracked() {
-            self.follow(target, false);
+            self.show(target, false, false);
         }
     }
 

@@ -84,7 +84,7 @@ impl Shown {
         Effect::new(move |_| {
             let lit = app.selection.details.with(|thread| thread.as_ref()?.rows.iter().find(|(its, _)| *its == doc).map(|(_, row)| *row));
             self.load();
-            let Some(row) = lit else { return };
+            let Some(row) = lit.filter(|_| app.selection.scrolls.get_value()) else { return };
             spawn_local(async move {
                 // The height must be known before scrolling.
                 if let Ok(answer) = ask::<Rows>(Question::Rows { doc, from: row.saturating_sub(AROUND), count: 3 * AROUND }).await {
