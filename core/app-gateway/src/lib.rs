@@ -6,9 +6,12 @@
 
 extern crate alloc;
 
+mod by_id;
 mod document;
 pub mod rewrite;
 pub mod route;
+
+pub use by_id::ById;
 
 pub use chancery_base::ir::appgw::Document;
 pub use document::{Emitted, emit, output_map, text};

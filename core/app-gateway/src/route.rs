@@ -7,6 +7,7 @@
 //! Does not simulate the health of addresses (the report shows the probe), firewall policies (the report names them), or sessions. Rewrites are
 //! simulated in [`super::rewrite`].
 
+use super::ById;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -165,8 +166,9 @@ impl<'p> Router<'p> {
             of_pattern: Vec::new(),
         };
         let Some(properties) = router.properties else { return router };
-        let listeners = by_id(&properties.listeners);
-        (router.path_maps, router.pools, router.settings) = (by_id(&properties.path_maps), by_id(&properties.pools), by_id(&properties.settings));
+        let listeners = ById::of(&properties.listeners);
+        (router.path_maps, router.pools, router.settings) =
+            (ById::of(&properties.path_maps), ById::of(&properties.pools), ById::of(&properties.settings));
         let mut rules: Vec<&Part<Rule>> = properties.rules.iter().flatten().map(|rule| &**rule).collect();
         rules.sort_by(|one, other| priority(one).cmp(&priority(other)).then_with(|| one.name.cmp(&other.name)));
         router.rules = rules.into_iter().map(|rule| Entry::of(properties, &listeners, rule)).collect();
@@ -232,7 +234,7 @@ impl<'p> Router<'p> {
     /// Returns the path patterns of the rule for a request, in their order.
     #[must_use]
     pub fn paths(&self, asked: &Request<'_>) -> Vec<Str> {
-        let map = self.choose(asked).and_then(|at| found(&self.path_maps, &self.rules[at].rule.properties.path_map));
+        let map = self.choose(asked).and_then(|at| self.path_maps.get(&self.rules[at].rule.properties.path_map));
         let rules = map.into_iter().flat_map(|map| map.properties.rules.iter().flatten());
         rules.flat_map(|rule| rule.properties.paths.iter().flatten()).map(|path| path.value.clone()).collect()
     }
@@ -249,7 +251,7 @@ impl<'p> Router<'p> {
 
 impl<'p> Entry<'p> {
     fn of(properties: &'p Properties, listeners: &ById<'p, Listener>, rule: &'p Part<Rule>) -> Self {
-        let listener = found(listeners, &rule.properties.listener);
+        let listener = listeners.get(&rule.properties.listener);
         let of = listener.map(|listener| &listener.properties);
         let port = of.and_then(|of| part(&properties.ports, &of.port)).and_then(|port| port.properties.port).map(|port| port.value);
         let frontend = of.and_then(|of| part(&properties.frontends, &of.frontend)).map(|frontend| &frontend.properties);
@@ -291,21 +293,6 @@ impl Passed {
             Passed::NoListener => "its listener does not exist",
         }
     }
-}
-
-/// Parts by their ids in lower case.
-type ById<'p, T> = HashMap<String, &'p Part<T>>;
-
-fn found<'p, T>(parts: &ById<'p, T>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
-    parts.get(&reference.as_ref()?.id.value.to_ascii_lowercase()).copied()
-}
-
-fn by_id<T>(parts: &Option<Parts<T>>) -> ById<'_, T> {
-    let mut out = HashMap::new();
-    for part in parts.iter().flatten().map(|part| &**part) {
-        out.entry(part.id.to_ascii_lowercase()).or_insert(part);
-    }
-    out
 }
 
 fn priority(rule: &Part<Rule>) -> i64 {
@@ -379,7 +366,7 @@ impl Router<'_> {
             let ending = self.ending(properties, &basic, asked);
             return Journey { passed, taken: Some(taken), passed_paths: Vec::new(), later: Vec::new(), ending };
         }
-        let Some(map) = found(&self.path_maps, &of.path_map) else {
+        let Some(map) = self.path_maps.get(&of.path_map) else {
             let ending = Ending::Refused { code: Some(502), why: format!("the rule `{}` names a path map that does not exist", rule.name) };
             return Journey { passed, taken: Some(taken), passed_paths: Vec::new(), later: Vec::new(), ending };
         };
@@ -418,10 +405,10 @@ impl Router<'_> {
         if target.redirect.is_some() {
             return Self::redirected(properties, target, asked);
         }
-        let Some(pool) = found(&self.pools, target.pool) else {
+        let Some(pool) = self.pools.get(target.pool) else {
             return Ending::Refused { code: Some(502), why: "its pool does not exist".to_string() };
         };
-        let Some(settings) = found(&self.settings, target.settings) else {
+        let Some(settings) = self.settings.get(target.settings) else {
             return Ending::Refused { code: Some(502), why: "its settings do not exist".to_string() };
         };
         let addresses = pool.properties.addresses.iter().flatten();

@@ -252,8 +252,7 @@ impl<'a> Loader<'a> {
     /// Adds Services, ServiceImports and Backends that something refers to, with their endpoints and CAs.
     fn backends(&mut self) {
         let mut slices = self.slices();
-        for (group, kind, namespace, name) in core::mem::take(&mut self.backend_refs) {
-            let _ = group;
+        for (_, kind, namespace, name) in core::mem::take(&mut self.backend_refs) {
             let owner = match kind.as_str() {
                 "Service" => {
                     if let Some(service) = self.get(Kind::Service, &namespace, &name) {
