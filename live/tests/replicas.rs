@@ -46,6 +46,14 @@ fn check(replicas: &Replicas, members: &[&str]) {
     replicas.note(Instant::now(), all, members.first().map(|own| Arc::from(*own)), Vec::new());
 }
 
+/// Starts a replica that owns one gateway, next to a replica that owns another.
+async fn replica_of(own: &str, other: &str) -> Server {
+    let server = Server::of_replica(Replicas::shared()).await;
+    server.proxies.publish_share(snapshots(&[own]), elsewhere(&[other]));
+    check(&server.replicas, &["a", "b"]);
+    server
+}
+
 async fn open(server: &Server, variant: Variant, gateway: &str) -> Client {
     let mut client = Client::open(server, variant, None, gateway).await;
     client.subscribe(&CDS.type_url(), &[]).await;
@@ -60,9 +68,7 @@ fn is_refused_for(status: &tonic::Status, owner: &str, gateway: &str) {
 async fn stream_of_another_replica_is_refused() {
     let (own, other) = (gateway_of("a", &["a", "b"]), gateway_of("b", &["a", "b"]));
     for variant in VARIANTS {
-        let server = Server::of_replica(Replicas::shared()).await;
-        server.proxies.publish_share(snapshots(&[&own]), elsewhere(&[&other]));
-        check(&server.replicas, &["a", "b"]);
+        let server = replica_of(&own, &other).await;
         let mut client = open(&server, variant, &other).await;
         // The owner is checked once more after the stream began.
         check(&server.replicas, &["a", "b"]);
@@ -78,9 +84,7 @@ async fn stream_of_another_replica_is_refused() {
 async fn stream_waits_for_takeover() {
     let (own, other) = (gateway_of("a", &["a", "b"]), gateway_of("b", &["a", "b"]));
     for variant in VARIANTS {
-        let server = Server::of_replica(Replicas::shared()).await;
-        server.proxies.publish_share(snapshots(&[&own]), elsewhere(&[&other]));
-        check(&server.replicas, &["a", "b"]);
+        let server = replica_of(&own, &other).await;
         let mut client = open(&server, variant, &other).await;
         // The Envoy noticed first that the owner crashed.
         check(&server.replicas, &["a"]);
