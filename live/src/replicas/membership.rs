@@ -155,8 +155,14 @@ impl Membership {
     }
 
     fn report(&self, outlet: &Outlet, failure: Option<String>, serving: usize, own: Option<&str>) {
-        let (state, detail) = match (failure, own) {
-            (Some(failure), _) => (SourceState::Error, format!("{failure}; the last known replicas share the gateways")),
+        let (state, detail) = self.state(failure, serving, own);
+        outlet.state("replicas", state, Some(detail));
+    }
+
+    fn state(&self, failure: Option<String>, serving: usize, own: Option<&str>) -> (SourceState, String) {
+        match (failure, own) {
+            (Some(failure), None) => (SourceState::Error, format!("{failure}; this replica serves every gateway")),
+            (Some(failure), Some(_)) => (SourceState::Error, format!("{failure}; the last known replicas share the gateways")),
             (None, None) => (
                 SourceState::Error,
                 format!(
@@ -166,8 +172,7 @@ impl Membership {
                 ),
             ),
             (None, Some(own)) => (SourceState::Synced, format!("{own} is one of {serving} replicas that share the gateways")),
-        };
-        outlet.state("replicas", state, Some(detail));
+        }
     }
 }
 
@@ -203,6 +208,14 @@ async fn asked(ready: SocketAddr) -> Result<Answer, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unresolved_name_says_who_serves() {
+        let membership = Membership::new(Replicas::shared(), vec!["chancery:8003".into()], 8006);
+        let detail = |own| membership.state(Some("chancery:8003 cannot be resolved".into()), 2, own).1;
+        assert_eq!(detail(None), "chancery:8003 cannot be resolved; this replica serves every gateway");
+        assert_eq!(detail(Some("10.0.0.1:8003")), "chancery:8003 cannot be resolved; the last known replicas share the gateways");
+    }
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
