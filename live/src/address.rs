@@ -21,7 +21,7 @@ impl FromStr for Address {
         if text == "off" {
             return Ok(Address::Off);
         }
-        let (host, port) = text.rsplit_once(':').ok_or("say HOST:PORT, or `off`")?;
+        let (host, port) = text.rsplit_once(':').ok_or("write HOST:PORT, or `off`")?;
         if host.is_empty() {
             return Err("the host is missing: write 127.0.0.1:PORT, or 0.0.0.0:PORT for all addresses".into());
         }

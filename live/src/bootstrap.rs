@@ -151,7 +151,7 @@ fn reachable(address: &Value) -> Value {
 }
 
 fn address<'a>(text: &'a str, flag: &str) -> Result<(&'a str, u16), Failure> {
-    let wrong = || Failure(format!("{flag} {text} is not an address: say HOST:PORT"));
+    let wrong = || Failure(format!("{flag} {text} is not an address: write HOST:PORT"));
     let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let port = port.parse().map_err(|_| wrong())?;

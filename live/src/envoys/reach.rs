@@ -69,7 +69,7 @@ impl Reach {
     /// The string is not an address, or the address belongs to another machine: a page must not reach other machines
     /// through this program.
     pub fn local(address: &str) -> Result<Self, String> {
-        let wrong = || format!("`{address}` is not an address: say HOST:PORT");
+        let wrong = || format!("`{address}` is not an address: write HOST:PORT");
         let at = address.trim().to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)?;
         if at.ip().is_loopback() { Ok(Self::Local(at)) } else { Err(format!("{address} is not on this machine: forward its port here first")) }
     }
