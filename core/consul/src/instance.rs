@@ -145,7 +145,7 @@ impl Instance {
         match self.tree.get_mut("TaggedAddresses") {
             Some(map) => map.set(name, address),
             None => {
-                let map = Plain::Object(Fields(Vec::from([(Str::new(name), address)])));
+                let map = Plain::Object(Fields(Vec::from([(Str::new(name), address)]).into()));
                 self.tree.set("TaggedAddresses", Tree { value: map, origin: None });
             }
         }

@@ -318,7 +318,7 @@ pub(crate) fn answer(instance: &Instance) -> Tree {
     let weights = instance.weights.unwrap_or((1, 1));
     tree.set("Weights", Tree::object([("Passing", Tree::from(weights.0)), ("Warning", Tree::from(weights.1))]));
     if !is_set(tree.get("Tags")) {
-        tree.set("Tags", Tree { value: Plain::List(Vec::new()), origin: None });
+        tree.set("Tags", Tree { value: Plain::List(Default::default()), origin: None });
     }
     write(&tree, &registration::SERVICE)
 }

@@ -2,8 +2,9 @@
 //!
 //! Does not decide how Envoy Gateway uses the objects; see `load` and `translate`.
 
+use super::Options;
 use super::kinds::{self, CONTROLLER_FILE, Kind};
-use super::{Options, versions};
+use super::versions::{self, Version};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -17,6 +18,7 @@ use chancery_base::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::metadata;
 pub(crate) use chancery_kubernetes::object_tables::Name;
+use chancery_kubernetes::object_tables::{ByContent, ByName, Named, Names};
 use chancery_kubernetes::overwritten;
 use chancery_kubernetes::report::Report;
 use chancery_text::{Node, NodeId, Str, Value};
@@ -28,9 +30,26 @@ pub(crate) struct Admitted<'a> {
     pub(crate) kind: Kind,
     /// Its tree after pruning, with defaults.
     pub(crate) root: Arc<Node>,
+    /// The written time of its creation; empty if unknown.
+    created: Str,
+}
+
+impl Named for Admitted<'_> {
+    fn namespace(&self) -> &Str {
+        Admitted::namespace(self)
+    }
+
+    fn name(&self) -> &Str {
+        Admitted::name(self)
+    }
 }
 
 impl<'a> Admitted<'a> {
+    fn new(object: &'a Object, kind: Kind, root: Arc<Node>) -> Self {
+        let created = Str::new(root.at(&["metadata", "creationTimestamp"]).and_then(Node::as_str).unwrap_or_default());
+        Self { object, kind, root, created }
+    }
+
     pub(crate) fn id(&self) -> ObjectId {
         self.object.id
     }
@@ -77,7 +96,7 @@ impl<'a> Admitted<'a> {
 
     /// Returns the written time of its creation; empty if unknown.
     pub(crate) fn created(&self) -> &str {
-        self.metadata().field("creationTimestamp").str()
+        &self.created
     }
 
     pub(crate) fn generation(&self) -> i64 {
@@ -97,21 +116,76 @@ pub(crate) struct Verdict {
     pub(crate) unknown: Vec<String>,
 }
 
+/// Objects that the API server accepted without findings: the next compile need not admit them again.
+#[derive(Default)]
+pub(crate) struct Memory {
+    rules: Rules,
+    accepted: ByContent<Accepted>,
+    names: BTreeMap<Kind, Arc<Names>>,
+}
+
+/// An object that was accepted without findings.
+struct Accepted {
+    kind: Kind,
+    root: Arc<Node>,
+    created: Str,
+}
+
+/// The options that admission depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Rules {
+    version: Version,
+    skips_validation: bool,
+}
+
+impl Memory {
+    /// Starts a compile. Forgets everything if other rules apply.
+    fn begin(&mut self, rules: Rules) {
+        if self.rules != rules {
+            *self = Self { rules, ..Self::default() };
+        }
+        self.accepted.begin();
+    }
+
+    fn accepted<'a>(&mut self, object: &'a Object) -> Option<Admitted<'a>> {
+        let Accepted { kind, root, created } = self.accepted.get(object)?;
+        Some(Admitted { object, kind: *kind, root: root.clone(), created: created.clone() })
+    }
+
+    fn keep(&mut self, admitted: &Admitted<'_>) {
+        let Admitted { object, kind, root, created } = admitted;
+        self.accepted.put(object, Accepted { kind: *kind, root: root.clone(), created: created.clone() });
+    }
+}
+
 /// What the API server holds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cluster<'a> {
-    admitted: BTreeMap<Kind, BTreeMap<Name, Admitted<'a>>>,
+    admitted: BTreeMap<Kind, ByName<Admitted<'a>>>,
     /// Verdicts that people should know, in the order of the text.
     pub(crate) verdicts: Vec<Verdict>,
 }
 
 impl<'a> Cluster<'a> {
     /// Applies all documents in order.
-    pub(crate) fn apply(objects: &'a Objects, options: &Options, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Self {
-        let mut cluster = Self::default();
-        let mut known: Vec<(Kind, &'a Object)> = Vec::new();
+    pub(crate) fn apply(
+        objects: &'a Objects,
+        options: &Options,
+        executor: &dyn Executor,
+        memory: &mut Memory,
+        ledger: &mut Ledger,
+        sink: &mut Findings,
+    ) -> Self {
+        memory.begin(Rules { version: options.version, skips_validation: options.skip_validation });
+        let names = memory.names.iter().map(|(kind, names)| (*kind, ByName::new(names.clone())));
+        let mut cluster = Self { admitted: names.collect(), verdicts: Vec::new() };
+        let mut read: Vec<(Kind, &'a Object, Option<Admitted<'a>>)> = Vec::new();
         let mounted = super::settings::mounted_file(objects, options);
         for object in objects.all() {
+            if let Some(accepted) = memory.accepted(object) {
+                read.push((accepted.kind, object, Some(accepted)));
+                continue;
+            }
             if object.parent.is_some() && *object.key.kind == *super::settings::FILE {
                 if mounted.is_some_and(|mounted| mounted.id == object.id) {
                     unknown_settings(object, sink);
@@ -125,7 +199,7 @@ impl<'a> Cluster<'a> {
             } else if object.broken {
                 ledger.set(object.id, State::Invalid("it cannot be read".into()));
             } else if let Some(kind) = kinds::find(&object.key.group, &object.key.kind) {
-                known.push((kind, object));
+                read.push((kind, object, None));
             } else if super::settings::is_file(object) {
                 unknown_settings(object, sink);
                 ledger.emitted(object.id, "the controller's configuration");
@@ -133,22 +207,28 @@ impl<'a> Cluster<'a> {
                 ledger.set(object.id, State::Ignored(Why::UnknownKind, "Envoy Gateway does not read this kind".into()));
             }
         }
-        let admitted = executor::map_with(executor, &known, Memo::default, |memo, (kind, object)| {
+        let new: Vec<(Kind, &'a Object)> = read.iter().filter(|(.., known)| known.is_none()).map(|(kind, object, _)| (*kind, *object)).collect();
+        let admitted = executor::map_with(executor, &new, Memo::default, |memo, (kind, object)| {
             let mut found = Findings::default();
             let (root, verdict) = admit(*kind, object, options, memo, &mut found);
             (root, verdict, found)
         });
-        for ((kind, object), (root, verdict, mut found)) in known.into_iter().zip(admitted) {
+        let mut admitted = admitted.into_iter();
+        for (kind, object, known) in read {
+            if let Some(known) = known {
+                cluster.hold(known, ledger, sink);
+                continue;
+            }
+            let Some((root, verdict, mut found)) = admitted.next() else { continue };
+            let is_silent = found.is_empty() && verdict.errors.is_empty() && verdict.unknown.is_empty();
             sink.append(&mut found);
             match root {
                 Some(root) => {
-                    let admitted = Admitted { object, kind, root };
-                    let earlier = cluster.admitted.entry(kind).or_default().insert(admitted.full_name(), admitted);
-                    if let Some(earlier) = earlier {
-                        ledger.set(earlier.object.id, State::Shadowed(object.id));
-                        sink.report(overwritten(earlier.object, object));
+                    let admitted = Admitted::new(object, kind, root);
+                    if is_silent {
+                        memory.keep(&admitted);
                     }
-                    ledger.set(object.id, State::Loaded);
+                    cluster.hold(admitted, ledger, sink);
                 }
                 None => {
                     let why = verdict.errors.first().map_or("the API server refuses it", String::as_str);
@@ -162,19 +242,33 @@ impl<'a> Cluster<'a> {
         if let Some((holder, _)) = mounted.and_then(|file| file.parent) {
             ledger.emitted(holder, "the controller's configuration");
         }
+        memory.accepted.end();
+        cluster.admitted.values_mut().for_each(ByName::put_in_order);
+        memory.names = cluster.admitted.iter().map(|(kind, held)| (*kind, held.names().clone())).collect();
         cluster
+    }
+
+    /// Stores an object, instead of an earlier one of its name.
+    fn hold(&mut self, admitted: Admitted<'a>, ledger: &mut Ledger, sink: &mut Findings) {
+        let object = admitted.object;
+        let all = self.admitted.entry(admitted.kind).or_insert_with(|| ByName::new(Arc::default()));
+        if let (_, Some(earlier)) = all.insert(admitted) {
+            ledger.set(earlier.object.id, State::Shadowed(object.id));
+            sink.report(overwritten(earlier.object, object));
+        }
+        ledger.set(object.id, State::Loaded);
     }
 
     /// Returns all objects of a kind, by age, namespace and name.
     pub(crate) fn all(&self, kind: Kind) -> Vec<&Admitted<'a>> {
-        let mut all: Vec<&Admitted<'a>> = self.admitted.get(&kind).into_iter().flat_map(BTreeMap::values).collect();
-        all.sort_by(|a, b| a.created().cmp(b.created()));
+        let mut all: Vec<&Admitted<'a>> = self.admitted.get(&kind).into_iter().flat_map(ByName::iter).collect();
+        all.sort_by(|a, b| a.created.cmp(&b.created));
         all
     }
 
     /// Returns one object.
     pub(crate) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Admitted<'a>> {
-        self.admitted.get(&kind)?.get(&(Str::new(namespace), Str::new(name)))
+        self.admitted.get(&kind)?.get(namespace, name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Goes from objects to gateways. Does not know the stages from inside.
 
-use super::cluster::Cluster;
+use super::cluster::{self, Cluster};
 use super::context::{InForce, ListenerName, Translator};
 use super::load::{Loaded, load};
 use super::materials::FirstNames;
@@ -43,12 +43,21 @@ const INERT: [kinds::Kind; 9] = [
     kinds::Kind::EnvoyProxy,
 ];
 
+/// The results of earlier compiles.
+#[derive(Default)]
+pub(crate) struct Memory {
+    cluster: cluster::Memory,
+}
+
 /// Compiles the input: one gateway for each Gateway, or one for a class that merges its Gateways.
 pub(crate) fn compile(task: Task<'_>) -> Draft {
-    let Task { objects, options, executor, ledger, sink, .. } = task;
+    let Task { objects, options, executor, memory, remembers, ledger, sink, .. } = task;
+    // The host gives the memory that `DIALECT` made.
+    let mut none = Memory::default();
+    let memory = memory.downcast_mut().filter(|_| remembers).unwrap_or(&mut none);
     let objects = &*objects;
     let options = Options::of(options);
-    let cluster = Cluster::apply(objects, &options, executor, ledger, sink);
+    let cluster = Cluster::apply(objects, &options, executor, &mut memory.cluster, ledger, sink);
     let mut answers = Answers::default();
     let settings = match Settings::load(objects, &options) {
         Ok(settings) => settings,
@@ -178,10 +187,8 @@ fn has_key(of: &Tree, key: &str) -> bool {
 }
 
 fn ir_of(key: &Str, resources: xds::Resources) -> Ir {
-    let arcs = |all: Vec<Tree>| all.into_iter().map(Arc::new).collect();
     let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
-    let verbatim =
-        Verbatim { listeners: arcs(listeners), routes: arcs(routes), clusters: arcs(clusters), endpoints: arcs(endpoints), secrets: arcs(secrets) };
+    let verbatim = Verbatim { listeners, routes, clusters, endpoints, secrets };
     // Envoy requests secrets only if it has both names.
     let asks = |all: &[Arc<Tree>]| all.iter().any(|of| has_key(of, "sds_config"));
     let needs_names = !verbatim.secrets.is_empty() || asks(&verbatim.listeners) || asks(&verbatim.clusters);

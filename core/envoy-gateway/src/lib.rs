@@ -78,7 +78,7 @@ pub static DIALECT: Dialect = Dialect {
     codes: codes::ALL,
     outputs: stages::OUTPUTS,
     checks: &[chancery_kubernetes::gateway_api::checks::references, findings::same_matches],
-    memory: || Box::new(()),
+    memory: || Box::new(compile::Memory::default()),
     compile: |task| compile::compile(task),
     cluster_label: compile::cluster_label,
     setting_changes: |_, _| alloc::vec::Vec::new(),

@@ -10,6 +10,7 @@ use super::xds::Resources;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 use chancery_text::Str;
@@ -55,7 +56,7 @@ impl FirstNames {
             return;
         }
         let Resources { listeners, routes, clusters, endpoints: _, secrets } = resources;
-        [listeners, routes, clusters, secrets].into_iter().flatten().for_each(|of| self.rename(of, false));
+        [listeners, routes, clusters, secrets].into_iter().flatten().for_each(|of| self.rename(Arc::make_mut(of), false));
     }
 
     fn rename(&self, of: &mut Tree, is_certificate: bool) {

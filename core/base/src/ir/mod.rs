@@ -41,7 +41,7 @@ pub use tls::{
 };
 pub use value::{EndpointAddress, HeaderName, InvalidHeaderName, StatusCode};
 
-pub use verbatim::{Fields, Plain, Tree, Verbatim, placeholder};
+pub use verbatim::{Fields, Plain, Shared, Tree, Verbatim, placeholder};
 
 use crate::resource::{Origin, Sourced};
 use alloc::boxed::Box;

@@ -5,6 +5,7 @@
 use super::{Holder, SecretPart, SecretReference};
 use crate::resource::{Origin, Sourced};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_text::{Node, Str, Value, write_json_scalar, write_quoted};
 
@@ -27,7 +28,7 @@ pub enum Plain {
     /// The name of key material, such as `secret:default/web/tls.key`; several names are joined by `+`. A dialect creates it, so a user's text
     /// never denotes a secret.
     Material(Str),
-    List(Vec<Tree>),
+    List(Shared<Tree>),
     /// Keys and values, in order.
     Object(Fields),
 }
@@ -51,7 +52,81 @@ impl PartialEq for Plain {
 
 /// Keys and values, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields(pub Vec<(Str, Tree)>);
+pub struct Fields(pub Shared<(Str, Tree)>);
+
+/// A list that its copies share until one of them changes.
+#[derive(Debug, PartialEq)]
+pub struct Shared<T>(Arc<Vec<T>>);
+
+impl<T> Shared<T> {
+    /// The address of the list. Two lists with the same address are equal.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> From<Vec<T>> for Shared<T> {
+    fn from(list: Vec<T>) -> Self {
+        Self(Arc::new(list))
+    }
+}
+
+impl<T> FromIterator<T> for Shared<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self(Arc::new(items.into_iter().collect()))
+    }
+}
+
+impl<T> core::ops::Deref for Shared<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T: Clone> core::ops::DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<T: Clone> IntoIterator for Shared<T> {
+    type Item = T;
+    type IntoIter = alloc::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Arc::unwrap_or_clone(self.0).into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Shared<T> {
+    type Item = &'a T;
+    type IntoIter = core::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T: serde::Serialize> serde::Serialize for Shared<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_slice().serialize(serializer)
+    }
+}
 
 impl serde::Serialize for Fields {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -63,15 +138,15 @@ impl serde::Serialize for Fields {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Verbatim {
     /// `envoy.config.listener.v3.Listener`
-    pub listeners: Vec<alloc::sync::Arc<Tree>>,
+    pub listeners: Vec<Arc<Tree>>,
     /// `envoy.config.route.v3.RouteConfiguration`
-    pub routes: Vec<alloc::sync::Arc<Tree>>,
+    pub routes: Vec<Arc<Tree>>,
     /// `envoy.config.cluster.v3.Cluster`
-    pub clusters: Vec<alloc::sync::Arc<Tree>>,
+    pub clusters: Vec<Arc<Tree>>,
     /// `envoy.config.endpoint.v3.ClusterLoadAssignment`
-    pub endpoints: Vec<alloc::sync::Arc<Tree>>,
+    pub endpoints: Vec<Arc<Tree>>,
     /// `envoy.extensions.transport_sockets.tls.v3.Secret`
-    pub secrets: Vec<alloc::sync::Arc<Tree>>,
+    pub secrets: Vec<Arc<Tree>>,
 }
 
 impl Verbatim {
@@ -283,7 +358,7 @@ impl Tree {
     pub fn push(&mut self, value: Tree) {
         match &mut self.value {
             Plain::List(items) => items.push(value),
-            Plain::Null => self.value = Plain::List(Vec::from([value])),
+            Plain::Null => self.value = Plain::List(Vec::from([value]).into()),
             _ => {}
         }
     }
@@ -304,30 +379,44 @@ impl Tree {
     /// The value as JSON in one line.
     pub fn json(&self) -> String {
         let mut out = String::new();
-        self.write_json(&mut out);
+        self.write_json(&mut out, None);
         out
     }
 
-    fn write_json(&self, out: &mut String) {
+    /// Appends the value as JSON: for a text that is indented by `indent` spaces, or on one line if it is `None`.
+    pub fn write_json(&self, out: &mut String, indent: Option<usize>) {
+        let inner = indent.map(|indent| indent + 2);
+        let line = |out: &mut String, indent: Option<usize>| {
+            if let Some(indent) = indent {
+                out.push('\n');
+                out.extend(core::iter::repeat_n(' ', indent));
+            }
+        };
         match &self.value {
-            Plain::List(items) => {
+            Plain::List(items) if !items.is_empty() => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     out.push_str(if at > 0 { "," } else { "" });
-                    item.write_json(out);
+                    line(out, inner);
+                    item.write_json(out, inner);
                 }
+                line(out, indent);
                 out.push(']');
             }
-            Plain::Object(fields) => {
+            Plain::Object(fields) if !fields.0.is_empty() => {
                 out.push('{');
                 for (at, (key, value)) in fields.0.iter().enumerate() {
                     out.push_str(if at > 0 { "," } else { "" });
+                    line(out, inner);
                     write_quoted(out, key);
-                    out.push(':');
-                    value.write_json(out);
+                    out.push_str(if indent.is_some() { ": " } else { ":" });
+                    value.write_json(out, inner);
                 }
+                line(out, indent);
                 out.push('}');
             }
+            Plain::List(_) => out.push_str("[]"),
+            Plain::Object(_) => out.push_str("{}"),
             Plain::String(text) | Plain::Material(text) => write_quoted(out, text),
             Plain::Null => out.push_str("null"),
             Plain::Bool(value) => write_json_scalar(out, &Value::Bool(*value)),
@@ -378,7 +467,7 @@ plain! {
     String => |value| Plain::String(Str::from(value));
     Str => |value| Plain::String(value);
     &Str => |value| Plain::String(value.clone());
-    Vec<Tree> => |value| Plain::List(value);
+    Vec<Tree> => |value| Plain::List(value.into());
 }
 
 impl From<&Tree> for Tree {

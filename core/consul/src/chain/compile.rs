@@ -546,7 +546,7 @@ fn headers(base: &Tree, over: &Tree) -> Tree {
         if !before.iter().any(|other| other.text() == name.text()) {
             match merged.get_mut("Remove") {
                 Some(list) => list.push(name.clone()),
-                None => merged.set("Remove", Tree { value: Plain::List(Vec::from([name.clone()])), origin: name.origin }),
+                None => merged.set("Remove", Tree { value: Plain::List(Vec::from([name.clone()]).into()), origin: name.origin }),
             }
         }
     }

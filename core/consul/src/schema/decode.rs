@@ -110,7 +110,7 @@ impl Reader {
                 self.unknown.push(Fault { text, node: entry.value.id, meant });
             }
         }
-        Tree { value: Plain::Object(Fields(out)), origin: self.origin(at) }
+        Tree { value: Plain::Object(Fields(out.into())), origin: self.origin(at) }
     }
 
     fn value(&mut self, node: &Node, holds: &Type, path: &str) -> Tree {
@@ -186,8 +186,8 @@ impl Reader {
                 let items = items.iter().enumerate().map(|(at, item)| self.value(item, of, &format!("{path}[{at}]")));
                 Plain::List(items.collect())
             }
-            Value::Object(fields) if fields.is_empty() => Plain::List(Vec::new()),
-            _ => Plain::List([self.value(node, of, &format!("{path}[0]"))].into()),
+            Value::Object(fields) if fields.is_empty() => Plain::List(Default::default()),
+            _ => Plain::List([self.value(node, of, &format!("{path}[0]"))].into_iter().collect()),
         }
     }
 
@@ -208,7 +208,7 @@ impl Reader {
             }
             _ => return self.unfit(node, format!("'{path}' expected a map, got '{}'", go::kind_of(node))),
         }
-        Some(Plain::Object(Fields(out)))
+        Some(Plain::Object(Fields(out.into())))
     }
 
     fn text(&mut self, node: &Node, path: &str) -> Option<Plain> {
@@ -310,7 +310,7 @@ fn unwrap_all(value: &mut Tree) {
 /// Inside an opaque map, lists of one are replaced by their values, except inside values that are maps.
 fn unwrap_values(map: &mut Tree) {
     let Plain::Object(fields) = &mut map.value else { return };
-    for (_, value) in &mut fields.0 {
+    for (_, value) in fields.0.iter_mut() {
         if let Plain::List(items) = &mut value.value
             && let [_] = items[..]
             && let Some(mut only) = items.pop()
@@ -341,7 +341,7 @@ fn zero_of(of: &Type) -> Plain {
         Type::Bool => Plain::Bool(false),
         Type::Int | Type::Uint | Type::Duration | Type::DurationText => Plain::Int(0),
         Type::Float => Plain::Float(0.0),
-        Type::List(_) => Plain::List(Vec::new()),
+        Type::List(_) => Plain::List(Default::default()),
         Type::Opaque | Type::Map(_) | Type::Struct(_) => Plain::Object(Fields::default()),
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn write(tree: &Tree, shape: &'static Struct) -> Tree {
             out.push((Str::new_static(field.name), value));
         }
     }
-    Tree { value: Plain::Object(Fields(out)), origin: tree.origin }
+    Tree { value: Plain::Object(Fields(out.into())), origin: tree.origin }
 }
 
 fn field_of(given: Option<&Tree>, field: &Field) -> Option<Tree> {

@@ -15,5 +15,5 @@ pub(crate) use route_kind::RouteKind;
 pub(crate) use scope::{Level, Scope};
 pub(crate) use translator::{
     BackendClusterKey, FrontendValidation, GatewayContext, Listener, ListenerId, ListenerSetContext, ListenerStatus, RouteContext, RouteParent,
-    Translator,
+    RouteSpan, Translator,
 };

@@ -21,6 +21,7 @@ use chancery_base::ir::Tree;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::selector::Selector;
 use chancery_text::Str;
+use core::ops::Range;
 
 /// A listener by its Gateway's place among the accepted ones, and its place in the Gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,6 +170,18 @@ pub(crate) struct RouteContext<'a> {
     pub(crate) object: &'a Admitted<'a>,
     pub(crate) parents: Vec<RouteParent<'a>>,
     pub(crate) statuses: Vec<(Reference, Conditions)>,
+    /// The routes in the model that its rules became.
+    pub(crate) spans: Vec<RouteSpan>,
+}
+
+/// Consecutive routes of a listener in the model, before they are sorted.
+#[derive(Clone, Debug)]
+pub(crate) struct RouteSpan {
+    /// The key of the Envoy in [`Translator::xds`].
+    pub(crate) ir_key: Str,
+    /// The listener's place in [`Xds::http`].
+    pub(crate) listener: usize,
+    pub(crate) routes: Range<usize>,
 }
 
 impl<'a> RouteContext<'a> {

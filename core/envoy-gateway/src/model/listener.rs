@@ -1,6 +1,7 @@
 //! Holds listeners, and routes of connections.
 
 use super::{Authorization, ClusterTraffic, Destination, HttpRoute, Metadata, TlsSettings};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::{Origin, Sourced};
@@ -60,7 +61,7 @@ pub(crate) struct HttpListener {
     /// Whether its certificates overlap those of another listener, so that HTTP/2 connections could reach the wrong one.
     pub(crate) tls_overlaps: bool,
     /// Sorted, unless `preserve_route_order`.
-    pub(crate) routes: Vec<HttpRoute>,
+    pub(crate) routes: Vec<Arc<HttpRoute>>,
     pub(crate) client: ClientSettings,
     pub(crate) preserve_route_order: bool,
     /// `EnvoyProxy.spec.telemetry.requestID.tracing`; `Tree::NULL` if unset.

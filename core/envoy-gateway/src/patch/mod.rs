@@ -9,6 +9,7 @@ use super::model::PatchPolicy;
 use super::xds::Resources;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Origin;
@@ -52,7 +53,7 @@ pub(crate) fn apply(resources: &mut Resources, policy: &PatchPolicy) -> Outcome 
     outcome
 }
 
-fn list_of<'r>(resources: &'r mut Resources, kind: &str) -> Result<&'r mut Vec<Tree>, String> {
+fn list_of<'r>(resources: &'r mut Resources, kind: &str) -> Result<&'r mut Vec<Arc<Tree>>, String> {
     match kind {
         LISTENER => Ok(&mut resources.listeners),
         ROUTE => Ok(&mut resources.routes),
@@ -75,7 +76,7 @@ fn apply_one(resources: &mut Resources, patch: &Tree, not_found: &mut Vec<String
         if kind == SECRET && value.get("name").is(SYSTEM_SECRET) {
             return Err(reserved("cannot be used by other resources"));
         }
-        list.push(value);
+        list.push(Arc::new(value));
         return Ok(());
     }
     let key = if kind == ENDPOINT { "cluster_name" } else { "name" };
@@ -87,13 +88,13 @@ fn apply_one(resources: &mut Resources, patch: &Tree, not_found: &mut Vec<String
     if kind == SECRET && name == SYSTEM_SECRET {
         return Err(reserved("cannot be modified by patches"));
     }
-    let mut changed = list[place].clone();
+    let mut changed = Tree::clone(&list[place]);
     apply_operation(&mut changed, operation)?;
     check(kind, &changed)?;
     if kind == SECRET && changed.get("name").is(SYSTEM_SECRET) {
         return Err(reserved("cannot be used by other resources"));
     }
-    list[place] = changed;
+    list[place] = Arc::new(changed);
     Ok(())
 }
 

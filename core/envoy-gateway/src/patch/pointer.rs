@@ -47,7 +47,7 @@ fn ensure(document: &mut Tree, parts: &[String]) {
     for (place, part) in parts.iter().enumerate() {
         let next_is_index = parts.get(place + 1).is_some_and(|next| next == "-" || next.parse::<usize>().is_ok());
         if child(at, part).is_none() {
-            let empty = if next_is_index { Plain::List(Vec::new()) } else { Plain::Object(Fields::default()) };
+            let empty = if next_is_index { Plain::List(Default::default()) } else { Plain::Object(Fields::default()) };
             let fresh = Tree { value: empty, origin: at.origin };
             match &mut at.value {
                 Plain::Object(fields) => fields.0.push((Str::new(part), fresh)),
@@ -116,7 +116,7 @@ fn ensure_containers(document: &mut Tree, parts: &[String]) {
         && matches!(&at.value, Plain::Object(_))
         && wants_list
     {
-        at.value = Plain::List(Vec::new());
+        at.value = Plain::List(Default::default());
     }
 }
 

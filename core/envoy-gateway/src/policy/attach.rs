@@ -4,7 +4,7 @@
 
 use super::super::cluster::{Admitted, Name};
 use super::super::context::Scope;
-use super::super::context::{ListenerId, Translator};
+use super::super::context::{ListenerId, RouteKind, Translator};
 use super::super::status::{PolicyStatus, Reference, sentence};
 use super::super::value::tree;
 use super::merge::{Keys, merge};
@@ -91,6 +91,8 @@ struct Driver<'a> {
     overrides: Graph,
     merged: Graph,
     handled: BTreeSet<ObjectId>,
+    /// The places of the routes in [`Translator::routes`].
+    routes: BTreeMap<(RouteKind, Name), usize>,
 }
 
 /// Attaches and applies all policies of a kind.
@@ -106,6 +108,7 @@ pub(super) fn run<'a, K: Attached>(t: &mut Translator<'a>) {
         overrides: Graph::default(),
         merged: Graph::default(),
         handled: BTreeSet::new(),
+        routes: t.routes.iter().enumerate().map(|(at, route)| ((route.kind, route.object.full_name()), at)).collect(),
     };
     let resolve = |t: &Translator<'a>, candidates: &[&'a Admitted<'a>]| -> Vec<(&'a Admitted<'a>, Target)> {
         let all = policies.iter().map(|policy| (*policy, target::resolve(t, policy, candidates)));
@@ -181,10 +184,7 @@ impl<'a> Driver<'a> {
     fn route<K: Attached>(&mut self, t: &mut Translator<'a>, policy: &'a Admitted<'a>, target: &Target) {
         self.handled.insert(policy.id());
         let Some(kind) = target.route_kind() else { return };
-        let is_meant = |route: &super::super::context::RouteContext<'a>| {
-            route.kind == kind && *route.object.namespace() == target.namespace && *route.object.name() == target.name
-        };
-        let Some(at) = t.routes.iter().position(is_meant) else { return };
+        let Some(at) = self.routes.get(&(kind, target.full_name())).copied() else { return };
         let resolved = match target.section() {
             Some(rule) if !t.routes[at].has_rule(rule) => {
                 let message = format!("No section name {rule} found for {} {}/{}", target.kind, target.namespace, target.name);

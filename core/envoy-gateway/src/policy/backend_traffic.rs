@@ -2,7 +2,7 @@
 
 use super::super::cluster::Admitted;
 use super::super::cluster_settings;
-use super::super::context::{ListenerId, Translator};
+use super::super::context::{ListenerId, RouteSpan, Translator};
 use super::super::model::{
     ClusterTraffic, DirectResponse, HttpRoute, Metadata, PathModifier, PolicyName, Redirect, ResponseOverrideRule, Traffic, Xds,
 };
@@ -14,6 +14,7 @@ use super::{matching, rate_limit};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::{Origin, Sourced};
@@ -69,11 +70,13 @@ impl Attached for BackendTraffic {
             }
         }
         let prefix = t.routes[route].prefix();
+        let spans = t.routes[route].spans.clone();
         let only = listener.map(|id| (t.ir_key(t.gateways[id.gateway].object), t.listener(id).ir_name.clone()));
         let applied = Applied { policy, traffic: &traffic, is_broken: errors.is_some() };
         for (key, xds) in &mut t.xds {
             if only.as_ref().is_none_or(|(only, _)| only == key) {
-                applied.to_route(xds, &prefix, rule, only.as_ref().map(|(_, listener)| listener));
+                let spans = spans.iter().filter(|span| span.ir_key == *key);
+                applied.to_route(xds, (&prefix, spans), rule, only.as_ref().map(|(_, listener)| listener));
             }
         }
         errors.map_or(Ok(()), Err)
@@ -118,7 +121,7 @@ impl Applied<'_, '_> {
         metadata.policies.push(PolicyName { kind: Str::new_static(KIND), namespace, name });
     }
 
-    fn to_route(&self, xds: &mut Xds, prefix: &str, rule: Option<&str>, listener: Option<&Str>) {
+    fn to_route<'s>(&self, xds: &mut Xds, (prefix, spans): (&str, impl Iterator<Item = &'s RouteSpan>), rule: Option<&str>, listener: Option<&Str>) {
         let is_listener = |name: &Str| listener.is_none_or(|only| only == name);
         for tcp in xds.tcp.iter_mut().filter(|tcp| is_listener(&tcp.core.name)) {
             for route in &mut tcp.routes {
@@ -137,12 +140,17 @@ impl Applied<'_, '_> {
                 fill_udp(&mut route.traffic, &self.traffic.cluster);
             }
         }
-        for http in xds.http.iter_mut().filter(|http| is_listener(&http.core.name)) {
-            for route in &mut http.routes {
+        for span in spans {
+            let http = &mut xds.http[span.listener];
+            if !is_listener(&http.core.name) {
+                continue;
+            }
+            for route in &mut http.routes[span.routes.clone()] {
                 let is_rule = rule.is_none_or(|rule| *route.metadata.section.value == *rule);
-                if !is_rule || !route.name.starts_with(prefix) || is_done(route) {
+                if !is_rule || is_done(route) {
                     continue;
                 }
+                let route = Arc::make_mut(route);
                 route.stat_name = self.stat_name(&route.metadata);
                 self.to_http(route);
                 let balancer = &self.traffic.cluster.load_balancer;
@@ -176,6 +184,7 @@ impl Applied<'_, '_> {
         }
         for http in xds.http.iter_mut().filter(|http| names.contains(&http.core.name)) {
             for route in http.routes.iter_mut().filter(|route| !is_done(route)) {
+                let route = Arc::make_mut(route);
                 if route.stat_name.is_null() {
                     route.stat_name = self.stat_name(&route.metadata);
                 }

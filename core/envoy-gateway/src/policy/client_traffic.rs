@@ -14,6 +14,7 @@ use super::{client_tls, headers};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::ObjectId;
@@ -273,7 +274,7 @@ fn translate(t: &Translator<'_>, policy: &Admitted<'_>, spec: &Tree, xds: &mut X
         }
         if !errors.is_empty() {
             for route in &mut http.routes {
-                route.direct_response = Some(failure(policy.spec().origin()));
+                Arc::make_mut(route).direct_response = Some(failure(policy.spec().origin()));
             }
             return Some(errors.join("\n"));
         }

@@ -16,6 +16,7 @@ use super::reference::{Purpose, data, secret, service};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Origin;
@@ -52,7 +53,7 @@ impl Attached for ExtensionPolicy {
         let mut errors = Vec::new();
         let wasms = wasms(t, policy);
         errors.extend(wasms.error("Wasm"));
-        let prefix = t.routes[route].prefix();
+        let spans = t.routes[route].spans.clone();
         for place in 0..t.routes[route].parents.len() {
             let listeners = t.routes[route].parents[place].listeners.clone();
             let Some(gateway) = listeners.first().map(|id| id.gateway) else { continue };
@@ -71,9 +72,12 @@ impl Attached for ExtensionPolicy {
             for id in listeners.into_iter().filter(|id| listener.is_none_or(|only| only == *id)) {
                 let name = t.listener(id).ir_name.clone();
                 let Some(xds) = t.xds.get_mut(&key) else { continue };
-                let Some(http) = xds.http.iter_mut().find(|http| http.core.name == name) else { continue };
+                let Some((at, http)) = xds.http.iter_mut().enumerate().find(|(_, http)| http.core.name == name) else { continue };
                 let is_rule = |route: &HttpRoute| rule.is_none_or(|rule| *route.metadata.section.value == *rule);
-                http.routes.iter_mut().filter(|route| is_rule(route) && route.name.starts_with(&*prefix)).for_each(|route| built.apply(route));
+                for span in spans.iter().filter(|span| span.ir_key == key && span.listener == at) {
+                    let routes = http.routes[span.routes.clone()].iter_mut().filter(|route| is_rule(route));
+                    routes.for_each(|route| built.apply(Arc::make_mut(route)));
+                }
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
@@ -92,7 +96,7 @@ impl Attached for ExtensionPolicy {
         let key = t.ir_key(t.gateways[gateway].object);
         if let Some(xds) = t.xds.get_mut(&key) {
             let all = xds.http.iter_mut().filter(|http| names.contains(&http.core.name));
-            all.flat_map(|http| &mut http.routes).for_each(|route| built.apply(route));
+            all.flat_map(|http| &mut http.routes).for_each(|route| built.apply(Arc::make_mut(route)));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
     }

@@ -37,7 +37,7 @@ fn list(base: &Tree, own: &Tree, key: &str, keys: Keys) -> Tree {
         items.push(left.clone());
     }
     items.extend(right);
-    Tree { value: Plain::List(items), origin: own.origin }
+    Tree { value: Plain::List(items.into()), origin: own.origin }
 }
 
 #[cfg(test)]

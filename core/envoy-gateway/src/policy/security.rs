@@ -2,7 +2,7 @@
 
 use super::super::cluster::Admitted;
 use super::super::context::{ListenerId, RouteKind, Translator};
-use super::super::model::{Authorization, Cors, HttpListener, Security, StringMatch, StringMatchKind, TcpListener};
+use super::super::model::{Authorization, Cors, HttpListener, HttpRoute, Security, StringMatch, StringMatchKind, TcpListener};
 use super::super::translate::wildcard_expression;
 use super::super::value::text_of;
 use super::attach::{Attached, Effective};
@@ -15,11 +15,13 @@ use super::target::Target;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_base::schema::go_quoted;
 use chancery_text::Str;
+use core::ops::Range;
 
 /// SecurityPolicy as a kind of policies.
 pub(super) struct SecurityPolicy;
@@ -58,7 +60,7 @@ impl Attached for SecurityPolicy {
         common.read(t, policy, "Authorization: ");
         let mut errors = core::mem::take(&mut common.errors);
         let mut is_broken = common.is_broken;
-        let prefix = t.routes[route].prefix();
+        let spans = t.routes[route].spans.clone();
         let kind = t.routes[route].kind;
         for place in 0..t.routes[route].parents.len() {
             let listeners = t.routes[route].parents[place].listeners.clone();
@@ -83,11 +85,10 @@ impl Attached for SecurityPolicy {
                     for tcp in xds.tcp.iter_mut().filter(|tcp| tcp.core.name == name) {
                         apply.to_tcp(tcp, rule);
                     }
-                } else if let Some(http) = xds.http.iter_mut().find(|http| http.core.name == name) {
-                    let is_meant = |route: &super::super::model::HttpRoute| {
-                        route.name.starts_with(&*prefix) && rule.is_none_or(|rule| *route.metadata.section.value == *rule)
-                    };
-                    errors.extend(apply.to_http(http, proxy.as_deref(), true, is_meant));
+                } else if let Some((at, http)) = xds.http.iter_mut().enumerate().find(|(_, http)| http.core.name == name) {
+                    let is_rule = |route: &HttpRoute| rule.is_none_or(|rule| *route.metadata.section.value == *rule);
+                    let own = spans.iter().filter(|span| span.ir_key == key && span.listener == at).map(|span| span.routes.clone());
+                    errors.extend(apply.to_http(http, proxy.as_deref(), true, (&own.collect::<Vec<_>>(), is_rule)));
                 }
             }
         }
@@ -109,7 +110,8 @@ impl Attached for SecurityPolicy {
         let mut errors = parts.errors.clone();
         if let Some(xds) = t.xds.get_mut(&key) {
             for http in xds.http.iter_mut().filter(|http| names.contains(&http.core.name)) {
-                errors.extend(apply.to_http(http, proxy.as_deref(), false, |_| true));
+                let all = 0..http.routes.len();
+                errors.extend(apply.to_http(http, proxy.as_deref(), false, (&[all], |_| true)));
             }
             for tcp in xds.tcp.iter_mut().filter(|tcp| names.contains(&tcp.core.name)) {
                 apply.to_tcp(tcp, None);
@@ -184,11 +186,12 @@ impl Apply<'_, '_> {
         http: &mut HttpListener,
         proxy: Option<&super::super::load::resources::EnvoyProxy>,
         lazily: bool,
-        is_meant: impl Fn(&super::super::model::HttpRoute) -> bool,
+        (routes, is_meant): (&[Range<usize>], impl Fn(&HttpRoute) -> bool),
     ) -> Option<String> {
         let mut error = None;
         let needs_places = uses_places(self.security.authorization.as_ref());
-        let any = http.routes.iter().any(|route| is_meant(route) && route.security.is_none());
+        let is_open = |route: &HttpRoute| is_meant(route) && route.security.is_none();
+        let any = routes.iter().any(|range| http.routes[range.clone()].iter().any(|route| is_open(route)));
         if needs_places
             && (any || !lazily)
             && let Some(authorization) = &self.security.authorization
@@ -201,10 +204,13 @@ impl Apply<'_, '_> {
         let is_broken = self.is_broken || error.is_some();
         let fails_open = self.ext_auth_failed && !is_broken && self.policy.spec.at(&["extAuth", "failOpen"]).bool();
         let fails = (error.is_some() || self.has_errors) && !fails_open;
-        for route in http.routes.iter_mut().filter(|route| is_meant(route) && route.security.is_none()) {
-            route.security = Some(self.security.clone());
-            if fails {
-                route.direct_response = Some(failure(self.policy.object.spec().origin()));
+        for range in routes {
+            for route in http.routes[range.clone()].iter_mut().filter(|route| is_open(route)) {
+                let route = Arc::make_mut(route);
+                route.security = Some(self.security.clone());
+                if fails {
+                    route.direct_response = Some(failure(self.policy.object.spec().origin()));
+                }
             }
         }
         error

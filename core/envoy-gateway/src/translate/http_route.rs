@@ -1,6 +1,6 @@
 //! Translates HTTPRoutes and GRPCRoutes.
 
-use super::super::context::{ListenerId, RouteContext, RouteKind, Translator};
+use super::super::context::{ListenerId, RouteContext, RouteKind, RouteSpan, Translator};
 use super::super::model::{DirectResponse, HttpRoute, Metadata};
 use super::super::names;
 use super::super::status::sentence;
@@ -14,6 +14,7 @@ use super::{filters, hosts, matches, metadata};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::{Origin, Sourced};
@@ -56,7 +57,9 @@ pub(super) fn process<'a>(t: &mut Translator<'a>, route: &mut RouteContext<'a>) 
         if route.kind == RouteKind::Grpc && route.conditions(parent).is("Accepted", false) {
             continue;
         }
-        if !listeners(t, route, parent, &prepared) {
+        let (fits, mut spans) = listeners(t, route, parent, &prepared);
+        route.spans.append(&mut spans);
+        if !fits {
             let kind = route.kind.name();
             let message = format!("There were no hostname intersections between the {kind} and this parent ref's Listener(s).");
             route.conditions(parent).set("Accepted", false, "NoMatchingListenerHostname", message);
@@ -324,10 +327,10 @@ fn stat_name(pattern: &str, route: &RouteContext<'_>, rule: Option<&str>, index:
     Tree::from(text)
 }
 
-/// Adds the routes to the listeners of a parent. Returns whether any host fits.
-fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize, prepared: &[Prepared]) -> bool {
+/// Adds the routes to the listeners of a parent. Returns whether any host fits, and where the routes are.
+fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize, prepared: &[Prepared]) -> (bool, Vec<RouteSpan>) {
     let ids = &route.parents[parent].listeners;
-    let mut fits = ids.is_empty();
+    let (mut fits, mut spans) = (ids.is_empty(), Vec::new());
     // Version 1.8 uses the port of a route's first listener for all of them.
     let mut first_ports: Vec<Option<Tree>> = alloc::vec![None; prepared.len()];
     let shares_ports = t.settings.version.is_1_8();
@@ -348,13 +351,14 @@ fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize
                 if shares_ports && let Some(redirect) = &mut route.redirect {
                     redirect.port = first_port.get_or_insert_with(|| redirect.port.clone()).clone();
                 }
-                made.push(route);
+                made.push(Arc::new(route));
             }
         }
         let key = t.ir_key(t.gateways[id.gateway].object);
         let name = t.listener(id).ir_name.clone();
         let origin = route.object.root().field("kind").origin();
-        let Some(listener) = t.xds.get_mut(&key).and_then(|xds| xds.http.iter_mut().find(|of| of.core.name == name)) else { continue };
+        let Some(http) = t.xds.get_mut(&key).map(|xds| &mut xds.http) else { continue };
+        let Some((place, listener)) = http.iter_mut().enumerate().find(|(_, of)| of.core.name == name) else { continue };
         if route.kind == RouteKind::Grpc {
             let mut grpc = if listener.client.grpc.is_null() { empty(route.object.root()) } else { listener.client.grpc.clone() };
             grpc.set("enableGRPCWeb", Tree::from(true).with_origin(Some(origin)));
@@ -363,9 +367,11 @@ fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize
             }
             listener.client.grpc = grpc;
         }
+        let start = listener.routes.len();
         listener.routes.extend(made);
+        spans.push(RouteSpan { ir_key: key, listener: place, routes: start..listener.routes.len() });
     }
-    fits
+    (fits, spans)
 }
 
 fn route_for_host<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, id: ListenerId, host: &Sourced<Str>, of: &Prepared) -> HttpRoute {

@@ -22,7 +22,7 @@ pub(crate) fn process(t: &mut Translator<'_>) {
     ];
     for (kind, objects) in kinds {
         for object in objects.iter().copied() {
-            let mut route = RouteContext { kind, object, parents: Vec::new(), statuses: Vec::new() };
+            let mut route = RouteContext { kind, object, parents: Vec::new(), statuses: Vec::new(), spans: Vec::new() };
             if !attach(t, &mut route) {
                 continue;
             }

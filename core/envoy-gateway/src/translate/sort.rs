@@ -1,20 +1,21 @@
 //! Sorts routes: the most specific first. Follows Go's stable sort, as the order of paths against no path is not transitive.
 
 use super::super::model::{HttpRoute, StringMatch, StringMatchKind};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Runs that are sorted by insertion before they are merged.
 const RUN: usize = 20;
 
 /// Sorts routes, the most specific first; equally specific routes keep their order.
-pub(crate) fn sort(routes: &mut Vec<HttpRoute>) {
-    let keys: Vec<Key> = routes.iter().map(Key::of).collect();
+pub(crate) fn sort(routes: &mut [Arc<HttpRoute>]) {
+    let keys: Vec<Key> = routes.iter().map(|route| Key::of(route)).collect();
     let mut places: Vec<usize> = (0..keys.len()).collect();
     // The order is reversed: a route comes first if the other one is less.
     let is_less = |a: usize, b: usize| keys[b].is_less(&keys[a]);
     stable(&mut places, &is_less);
-    let mut taken: Vec<Option<HttpRoute>> = routes.drain(..).map(Some).collect();
-    routes.extend(places.into_iter().filter_map(|at| taken[at].take()));
+    let sorted: Vec<Arc<HttpRoute>> = places.into_iter().map(|at| routes[at].clone()).collect();
+    routes.clone_from_slice(&sorted);
 }
 
 /// The values that decide the position of a route.

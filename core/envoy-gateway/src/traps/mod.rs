@@ -23,8 +23,10 @@ use super::value::tree;
 use super::xds::Resources;
 use super::xds::proto::nanos;
 use super::{jwks, lua_syntax};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity, codes as base_codes};
 use chancery_base::ir::Tree;
@@ -346,10 +348,9 @@ fn broken_script(policy: &Admitted<'_>, sink: &mut Findings) {
 /// Reports options of HTTP towards backends that Envoy Gateway sends empty, as they break a rule: Envoy then rejects the whole cluster.
 pub(crate) fn broken_options(resources: &Resources, objects: &Objects, sink: &mut Findings) {
     let options = resources.clusters.iter().flat_map(|cluster| cluster.get("typed_extension_protocol_options").fields());
-    let mut known: Vec<Origin> = Vec::new();
+    let mut known: BTreeSet<Origin> = BTreeSet::new();
     for origin in options.filter(|(_, options)| options.fields().is_empty()).filter_map(|(_, options)| options.origin) {
-        let Some(object) = objects.get(origin.object()).filter(|_| !known.contains(&origin)) else { continue };
-        known.push(origin);
+        let Some(object) = objects.get(origin.object()).filter(|_| known.insert(origin)) else { continue };
         let message = "this connectionKeepalive has no timeout: Envoy rejects the cluster, and requests to it fail";
         let found = Diagnostic::new(&base_codes::REFUSED_BY_ENVOY, message, Place::key(object.id, origin.node())).about(object.key.clone());
         let fields = object.leaves(origin.node()).into_iter();
@@ -469,14 +470,14 @@ fn failed_patch(object: &Admitted<'_>, patch: &Tree, error: &str, resources: &Re
     let short = kind.rsplit('.').next().unwrap_or_default();
     let found = |message: String, at: &Tree| finding(&codes::PATCH_FAILED, message, object, place(at));
     let lists = [&resources.listeners, &resources.routes, &resources.clusters, &resources.endpoints, &resources.secrets];
-    let is_named = |of: &&Tree| of.get("name").is(name) || of.get("cluster_name").is(name);
+    let is_named = |of: &&Arc<Tree>| of.get("name").is(name) || of.get("cluster_name").is(name);
     let expression = patch.at(&["operation", "jsonPath"]);
     if error.starts_with(NOTHING_SELECTED) {
         let message = format!("the jsonPath selects nothing in {short} `{name}`: the patch is not applied");
         return found(message, expression)
             .help("select a field that exists; to add a field, select the object around it, and name the field in `path`");
     }
-    let Some(mut at) = lists.into_iter().flatten().find(is_named).filter(|_| !path.text().is_empty()) else {
+    let Some(mut at) = lists.into_iter().flatten().find(is_named).map(|of| &**of).filter(|_| !path.text().is_empty()) else {
         return found(format!("this patch is not applied: {error}"), patch.get("operation"));
     };
     let mut walked = String::new();

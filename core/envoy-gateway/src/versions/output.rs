@@ -4,6 +4,7 @@
 
 use super::Version;
 use crate::xds::Resources;
+use alloc::sync::Arc;
 use chancery_base::ir::{Plain, Tree};
 
 const HTTP_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
@@ -17,20 +18,20 @@ pub(crate) fn revise(version: Version, resources: &mut Resources) {
     }
     for route in &mut resources.routes {
         // Envoy picks the weighted cluster at random, and traces requests if clients ask for it.
-        each_object(route, &mut |fields| {
+        each_object(Arc::make_mut(route), &mut |fields| {
             remove(fields, "use_hash_policy");
             remove(fields, "client_sampling");
         });
     }
     for listener in &mut resources.listeners {
-        each_object(listener, &mut |fields| {
+        each_object(Arc::make_mut(listener), &mut |fields| {
             if !fields.get("client_sampling").is_null() {
                 fields.set("client_sampling", Tree::object([("value", Tree::from(100_i64))]));
             }
         });
     }
     for cluster in &mut resources.clusters {
-        revise_cluster(cluster);
+        revise_cluster(Arc::make_mut(cluster));
     }
 }
 

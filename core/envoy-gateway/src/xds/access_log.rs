@@ -2,7 +2,7 @@
 
 use super::cluster::ClusterArgs;
 use super::proto::{copied, derived, empty, extension, list, message, one};
-use super::resources::Resources;
+use super::resources::ResourceBuilder;
 use super::tracing::initial_metadata;
 use crate::model::{AccessLogs, Traffic};
 use alloc::string::String;
@@ -179,7 +179,7 @@ pub(crate) fn build(logs: Option<&AccessLogs>, place: LogPlace) -> Result<Vec<Tr
 }
 
 /// Adds the clusters of the services that logs go to.
-pub(crate) fn add_clusters(resources: &mut Resources, logs: Option<&AccessLogs>, metrics: &Tree, health_check_log: &Tree) {
+pub(crate) fn add_clusters(resources: &mut ResourceBuilder, logs: Option<&AccessLogs>, metrics: &Tree, health_check_log: &Tree) {
     let Some(logs) = logs else { return };
     let cluster = |traffic: &Option<Traffic>| traffic.clone().map(|traffic| traffic.cluster);
     for of in &logs.als {

@@ -3,28 +3,35 @@
 use super::cluster::{self, ClusterArgs};
 use super::tls;
 use crate::model::{Certificate, DestinationSetting};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
+use chancery_text::Str;
+use hashbrown::HashSet;
 
 /// Resources of an Envoy, in the order in which they were added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Resources {
-    pub(crate) listeners: Vec<Tree>,
-    pub(crate) routes: Vec<Tree>,
-    pub(crate) clusters: Vec<Tree>,
-    pub(crate) endpoints: Vec<Tree>,
-    pub(crate) secrets: Vec<Tree>,
+    pub(crate) listeners: Vec<Arc<Tree>>,
+    pub(crate) routes: Vec<Arc<Tree>>,
+    pub(crate) clusters: Vec<Arc<Tree>>,
+    pub(crate) endpoints: Vec<Arc<Tree>>,
+    pub(crate) secrets: Vec<Arc<Tree>>,
 }
 
-fn has(list: &[Tree], name: &Tree) -> bool {
-    list.iter().any(|of| of.get("name") == name)
+/// Collects resources: one cluster and one secret of each name.
+#[derive(Default)]
+pub(crate) struct ResourceBuilder {
+    resources: Resources,
+    clusters: HashSet<Str>,
+    secrets: HashSet<Str>,
 }
 
-impl Resources {
+impl ResourceBuilder {
     /// Adds a secret, unless there is one of its name.
     pub(crate) fn add_secret(&mut self, secret: Tree) {
-        if !has(&self.secrets, secret.get("name")) {
-            self.secrets.push(secret);
+        if self.secrets.insert(secret.get("name").str()) {
+            self.resources.secrets.push(Arc::new(secret));
         }
     }
 
@@ -39,9 +46,16 @@ impl Resources {
         of.filter_map(tls::certificate_secret).for_each(|secret| self.add_secret(secret));
     }
 
+    /// Adds a cluster that needs no endpoints or secrets, unless there is one of its name.
+    pub(crate) fn add_plain_cluster(&mut self, cluster: Tree) {
+        if self.clusters.insert(cluster.get("name").str()) {
+            self.resources.clusters.push(Arc::new(cluster));
+        }
+    }
+
     /// Adds a cluster with its endpoints and secrets, unless there is one of its name.
     pub(crate) fn add_cluster(&mut self, args: &ClusterArgs<'_>) {
-        if self.clusters.iter().any(|of| of.get("name").is(args.name)) {
+        if !self.clusters.insert(Str::new(args.name)) {
             return;
         }
         let built = cluster::build(args);
@@ -53,8 +67,13 @@ impl Resources {
                 self.add_secret(secret);
             }
         }
-        self.endpoints.extend(built.endpoints);
-        self.clusters.push(built.cluster);
+        self.resources.endpoints.extend(built.endpoints.map(Arc::new));
+        self.resources.clusters.push(Arc::new(built.cluster));
         built.secrets.into_iter().for_each(|secret| self.add_secret(secret));
+    }
+
+    /// Returns the collected resources.
+    pub(crate) fn finish(self) -> Resources {
+        self.resources
     }
 }

@@ -79,7 +79,9 @@ pub(crate) fn single_cluster(of: &Destination) -> &str {
 }
 
 /// Builds a route, or says why it cannot be.
-pub(crate) fn build(route: &HttpRoute, listener: &HttpListener, shared: &[BackendCluster]) -> Result<Tree, String> {
+///
+/// `hidden` are request headers that no backend of the listener sees.
+pub(crate) fn build(route: &HttpRoute, listener: &HttpListener, shared: &[BackendCluster], hidden: &[Tree]) -> Result<Tree, String> {
     let mut out = message! {
         "name": Tree::from(&route.name).or_from(route.origin),
         "match": route_match(route),
@@ -89,7 +91,7 @@ pub(crate) fn build(route: &HttpRoute, listener: &HttpListener, shared: &[Backen
     };
     let removed = |names: &[chancery_base::resource::Sourced<chancery_text::Str>]| -> Vec<Tree> { names.iter().cloned().map(Tree::from).collect() };
     let mut requests = removed(&route.remove_request_headers);
-    requests.extend(filters::geoip::headers_to_remove(listener));
+    requests.extend(hidden.iter().cloned());
     out.set("request_headers_to_remove", list(requests));
     out.set("response_headers_to_remove", list(removed(&route.remove_response_headers)));
     if let Some(direct) = &route.direct_response {

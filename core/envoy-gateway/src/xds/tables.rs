@@ -5,7 +5,7 @@ use super::filters::{self, RateLimitService};
 use super::listener::{self, Building, Chain, HttpContext};
 use super::metadata::write_metadata;
 use super::proto::{duration, extension, list, message, one};
-use super::resources::Resources;
+use super::resources::{ResourceBuilder, Resources};
 use super::{access_log, route, tls, tracing};
 use crate::model::{
     AppProtocol, Certificate, ClusterTraffic, Destination, DestinationSetting, Endpoint, HttpListener, HttpRoute, TcpListener, TcpRoute, Xds,
@@ -13,10 +13,12 @@ use crate::model::{
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
+use hashbrown::HashMap;
 
 /// The parts of the controller's configuration that change what Envoy gets.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +49,7 @@ struct Table {
 struct Generator<'a> {
     xds: &'a Xds,
     settings: &'a Settings,
-    resources: Resources,
+    resources: ResourceBuilder,
     listeners: Vec<Building>,
     tables: Vec<Table>,
     errors: Vec<String>,
@@ -55,7 +57,8 @@ struct Generator<'a> {
 
 /// Generates everything that an Envoy gets.
 pub(crate) fn generate(xds: &Xds, settings: &Settings) -> Generated {
-    let mut generator = Generator { xds, settings, resources: Resources::default(), listeners: Vec::new(), tables: Vec::new(), errors: Vec::new() };
+    let mut generator =
+        Generator { xds, settings, resources: ResourceBuilder::default(), listeners: Vec::new(), tables: Vec::new(), errors: Vec::new() };
     let ready = xds.ready.as_ref().map(listener::ready);
     generator.http_listeners();
     for of in &xds.tcp {
@@ -64,11 +67,12 @@ pub(crate) fn generate(xds: &Xds, settings: &Settings) -> Generated {
     let datagrams = generator.udp_listeners();
     generator.shared_clusters();
     generator.services();
-    let Generator { mut resources, listeners, tables, errors, .. } = generator;
-    resources.listeners.extend(ready);
-    resources.listeners.extend(listeners.into_iter().map(Building::into_tree));
-    resources.listeners.extend(datagrams);
-    resources.routes.extend(tables.into_iter().map(Table::into_tree));
+    let Generator { resources, listeners, tables, errors, .. } = generator;
+    let mut resources = resources.finish();
+    resources.listeners.extend(ready.map(Arc::new));
+    resources.listeners.extend(listeners.into_iter().map(|of| Arc::new(of.into_tree())));
+    resources.listeners.extend(datagrams.into_iter().map(Arc::new));
+    resources.routes.extend(tables.into_iter().map(|table| Arc::new(table.into_tree())));
     Generated { resources, errors }
 }
 
@@ -170,15 +174,18 @@ impl<'a> Generator<'a> {
         let shared = self.find(&of.core.address, of.core.port.value, false).and_then(|at| self.listeners.get(at)?.default_chain.as_ref());
         let name = shared.map_or_else(|| listener::route_table_name(of, by_port), |chain| chain.route_name.clone());
         let metadata = write_metadata(Some(&of.core.metadata));
-        let mut hosts: Vec<(Str, Tree, Vec<Tree>)> = Vec::new();
+        let hidden: Vec<Tree> = filters::geoip::headers_to_remove(of).collect();
+        let mut hosts: Vec<(Tree, Vec<Tree>)> = Vec::new();
+        let mut places: HashMap<Str, usize> = HashMap::new();
         let mut largest_body = 0;
         for one_route in &of.routes {
             let host = &one_route.hostname.value;
-            if !hosts.iter().any(|(known, ..)| known == host) {
-                hosts.push((host.clone(), self.virtual_host(of, one_route, &metadata), Vec::new()));
-            }
+            let place = *places.entry_ref(host).or_insert_with(|| {
+                hosts.push((self.virtual_host(of, one_route, &metadata), Vec::new()));
+                hosts.len() - 1
+            });
             largest_body = largest_body.max(one_route.direct_response.as_ref().map_or(0, |direct| direct.body.text().len()));
-            let mut built = match route::build(one_route, of, &self.xds.backend_clusters) {
+            let mut built = match route::build(one_route, of, &self.xds.backend_clusters, &hidden) {
                 Ok(built) => built,
                 Err(error) => {
                     self.errors.push(error);
@@ -190,12 +197,12 @@ impl<'a> Generator<'a> {
                 headers.push(listener::alternative_service(of));
                 built.set("response_headers_to_add", headers.into());
             }
-            if let Some((.., routes)) = hosts.iter_mut().find(|(known, ..)| known == host) {
+            if let Some((_, routes)) = hosts.get_mut(place) {
                 routes.push(built);
             }
             self.route_clusters(of, one_route);
         }
-        let hosts = hosts.into_iter().map(|(_, mut host, routes)| {
+        let hosts = hosts.into_iter().map(|(mut host, routes)| {
             host.set("routes", list(routes));
             host
         });
@@ -327,9 +334,7 @@ impl<'a> Generator<'a> {
     }
 
     fn empty_cluster(&mut self) {
-        if !self.resources.clusters.iter().any(|of| of.get("name").is("EmptyCluster")) {
-            self.resources.clusters.push(cluster::empty_cluster());
-        }
+        self.resources.add_plain_cluster(cluster::empty_cluster());
     }
 
     fn tcp_chain(&mut self, at: usize, of: &TcpListener, one_route: &TcpRoute, cluster_name: Tree) -> Result<(), String> {
@@ -435,10 +440,7 @@ impl<'a> Generator<'a> {
         let xds = self.xds;
         access_log::add_clusters(&mut self.resources, xds.access_logs.as_ref(), &xds.metrics, &xds.health_check_log);
         for url in sds_urls(xds) {
-            let built = cluster::sds_cluster(&url);
-            if !self.resources.clusters.iter().any(|of| of.get("name") == built.get("name")) {
-                self.resources.clusters.push(built);
-            }
+            self.resources.add_plain_cluster(cluster::sds_cluster(&url));
         }
         if let Some(of) = &xds.tracing {
             self.resources.add_cluster(&tracing::cluster(of, &xds.metrics, &xds.health_check_log));

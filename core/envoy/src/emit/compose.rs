@@ -18,7 +18,6 @@ use chancery_base::rope::Rope;
 use chancery_envoy_api::describe::{Describe, Reflect, Value};
 use chancery_envoy_api::json::{self, Style};
 use chancery_envoy_api::rules::{self, validate};
-use chancery_text::to_json;
 
 /// The receiver of a document that is not kept as text.
 pub(super) struct Outlet<'o> {
@@ -167,9 +166,8 @@ impl<'o> Composer<'o> {
             add_broken(broken, self.trace.path(), &verbatim::broken::<M>(of));
         }
         if let Some(rope) = &mut self.rope {
-            let text = to_json(&of.node(), self.layout == Layout::Pretty);
-            let begin = alloc::format!("\n{}", "  ".repeat(self.level));
-            rope.push_str(&if self.layout == Layout::Pretty { text.replace('\n', &begin) } else { text });
+            let indent = (self.layout == Layout::Pretty).then_some(self.level * 2);
+            rope.append(|glue| of.write_json(glue, indent));
         }
         if self.trace.is_on() {
             note(of, &mut self.trace);
@@ -321,9 +319,14 @@ impl<'o> Composer<'o> {
                     _ => c.shared(memo.entry(of), |t| emit(of, t)),
                 });
             }
-            if let (Some(outlet), Some(rope)) = (&mut self.outlet, &mut self.rope) {
-                (outlet.put)(&core::mem::take(rope));
-            }
+            self.pass_on();
+        }
+    }
+
+    /// Passes on the text written so far, if the text is streamed.
+    pub(super) fn pass_on(&mut self) {
+        if let (Some(outlet), Some(rope)) = (&mut self.outlet, &mut self.rope) {
+            (outlet.put)(&core::mem::take(rope));
         }
     }
 

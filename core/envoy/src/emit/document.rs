@@ -204,9 +204,15 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
     });
 }
 
+/// How many resources are written before a streamed text is passed on.
+const PASSED_ON: usize = 256;
+
 /// Resources that are passed on verbatim.
 fn emit_verbatim<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>) {
-    all.iter().for_each(|of| c.element(|c| c.verbatim::<M>(of.borrow())));
+    for some in all.chunks(PASSED_ON) {
+        some.iter().for_each(|of| c.element(|c| c.verbatim::<M>(of.borrow())));
+        c.pass_on();
+    }
 }
 
 fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {

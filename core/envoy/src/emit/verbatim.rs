@@ -62,18 +62,31 @@ pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let clusters: BTreeSet<&str> = of.clusters.iter().map(|cluster| cluster.get("name").text()).collect();
     // A table that Envoy requests may name clusters that do not exist; in a listener it must say so.
     let unchecked = |table: &Arc<Tree>| unchecked(table, &|name| !clusters.contains(name)).unwrap_or_else(|| (**table).clone());
-    let all_tables: Vec<(Str, Tree)> = of.routes.iter().map(|table| (table.get("name").str(), unchecked(table))).collect();
-    let tables: BTreeMap<&str, &Tree> = all_tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
-    let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
     let held = held_secrets(of, cx);
-    for listener in &mut all {
-        let mut names = Names::of(listener, source(cx.server)).lacking(cx.pod_files);
-        with_tables(listener, &tables);
-        include_or_name(listener, &mut names, cx.secrets);
-        comment_missing_users(listener);
-        without_server(listener, &held);
-    }
+    let local = |of: Tree| -> Tree {
+        if !needs_server(&of) {
+            return of;
+        }
+        let mut names = Names::of(&of, source(cx.server)).lacking(cx.pod_files);
+        let mut of = of;
+        include_or_name(&mut of, &mut names, cx.secrets);
+        comment_missing_users(&mut of);
+        without_server(&mut of, &held);
+        of
+    };
+    let all_tables: Vec<(Str, Tree)> = of.routes.iter().map(|table| (table.get("name").str(), local(unchecked(table)))).collect();
+    let tables: BTreeMap<&str, &Tree> = all_tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
+    let mut all: Vec<Tree> = of.listeners.iter().map(|listener| local((**listener).clone())).collect();
+    all.iter_mut().for_each(|listener| with_tables(listener, &tables));
     all
+}
+
+/// Whether something in a resource may refer to key material.
+fn needs_server(of: &Tree) -> bool {
+    const FIELDS: [&str; 5] = ["sds_config", "tls_certificates", "validation_context", "users", "inline_string"];
+    matches!(of.value, Plain::Material(_))
+        || of.fields().iter().any(|(key, value)| FIELDS.contains(&key.as_str()) || needs_server(value))
+        || of.items().iter().any(needs_server)
 }
 
 /// Clusters as a bootstrap contains them: with their endpoints inline and their certificates by name.
@@ -82,8 +95,12 @@ pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
     let held = held_secrets(of, cx);
     for cluster in &mut all {
-        let mut names = Names::of(cluster, source(cx.server)).lacking(cx.pod_files);
+        let needs_server = needs_server(cluster);
         with_endpoints(cluster, &endpoints);
+        if !needs_server {
+            continue;
+        }
+        let mut names = Names::of(cluster, source(cx.server)).lacking(cx.pod_files);
         include_or_name(cluster, &mut names, cx.secrets);
         without_server(cluster, &held);
         on_own_stream(cluster, cx.server);
@@ -356,6 +373,7 @@ fn with_tables(of: &mut Tree, tables: &BTreeMap<&str, &Tree>) {
         let name = asks.get("route_config_name");
         let table = tables.get(name.text()).map_or_else(|| Tree::object([("name", name.clone())]), |table| (*table).clone());
         of.set("route_config", table);
+        return;
     }
     if let Plain::Object(fields) = &mut of.value {
         fields.0.iter_mut().for_each(|(_, value)| with_tables(value, tables));

@@ -338,7 +338,7 @@ impl Globals {
             && self.external_auth.response_headers.is_empty()
             && self.external_auth.response_headers.origin.is_none()
         {
-            fields.0.push((Str::new_static("responseHeaders"), Tree::from(Plain::List(Vec::from([Tree::from(Plain::String(Str::default()))])))));
+            fields.0.push((Str::new_static("responseHeaders"), Tree::from(Vec::from([Tree::from(Plain::String(Str::default()))]))));
         }
         tree
     }

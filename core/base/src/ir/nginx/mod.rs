@@ -288,7 +288,7 @@ impl Nginx {
 
     /// The model, as the controller would write it.
     pub fn tree(&self) -> Tree {
-        let list = |items: Vec<Tree>| if items.is_empty() { Tree::NULL } else { Tree::from(Plain::List(items)) };
+        let list = |items: Vec<Tree>| if items.is_empty() { Tree::NULL } else { Tree::from(items) };
         let ingresses = self.ingresses.iter().map(shown).collect();
         let passthrough = self.passthrough.iter().map(|of| {
             let port = of.port.parse().map_or_else(|_| Plain::String(of.port.clone()), Plain::Int);
@@ -327,7 +327,7 @@ impl Server {
             ("proxySSL", self.proxy_ssl.tree()),
             ("serverSnippet", shown(&self.snippet)),
             ("authTLSError", shown(&self.client_certificate_error)),
-            ("locations", if locations.is_empty() { Tree::NULL } else { Tree::from(Plain::List(locations)) }),
+            ("locations", if locations.is_empty() { Tree::NULL } else { Tree::from(locations) }),
         ];
         Tree::object(own.into_iter().chain(self.ciphers.fields()))
     }
@@ -398,7 +398,7 @@ impl Upstream {
             ("name", shown(&self.name)),
             ("port", Tree { value: Plain::String(self.port.clone()), origin }),
             ("service", service),
-            ("endpoints", if endpoints.is_empty() { Tree::NULL } else { Tree::from(Plain::List(endpoints)) }),
+            ("endpoints", if endpoints.is_empty() { Tree::NULL } else { Tree::from(endpoints) }),
             ("sslPassthrough", Tree { value: self.ssl_passthrough.show(), origin }),
             ("noServer", Tree { value: self.no_server.show(), origin }),
             ("trafficShapingPolicy", object(Tree::object(policy))),

@@ -35,5 +35,5 @@ pub(super) fn before_routers(manager: &mut Tree, filter: &Tree) {
         }
         out.push(other);
     }
-    *filters = out;
+    *filters = out.into();
 }

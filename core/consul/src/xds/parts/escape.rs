@@ -33,7 +33,7 @@ pub(crate) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
 fn snake(tree: &mut Tree) {
     match &mut tree.value {
         Plain::Object(fields) => {
-            for (name, value) in &mut fields.0 {
+            for (name, value) in fields.0.iter_mut() {
                 let is_field =
                     name.chars().all(|letter| letter.is_ascii_alphanumeric()) && name.starts_with(|first: char| first.is_ascii_lowercase());
                 if is_field && name.chars().any(|letter| letter.is_ascii_uppercase()) {

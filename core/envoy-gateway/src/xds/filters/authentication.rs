@@ -5,10 +5,11 @@ use crate::model::{ApiKeyAuth, BasicAuth, Cors, ExtAuth, ExtAuthProtocol, HttpLi
 use crate::xds::cluster::ClusterArgs;
 use crate::xds::matcher::string_matcher;
 use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, fraction, list, message, nanos, non_empty, of_hundred, one};
-use crate::xds::resources::Resources;
+use crate::xds::resources::ResourceBuilder;
 use crate::xds::retries::service_retry_policy;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
@@ -215,7 +216,7 @@ fn escape_path(path: &str) -> String {
     out
 }
 
-pub(super) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) {
+pub(super) fn add_resources(resources: &mut ResourceBuilder, routes: &[Arc<HttpRoute>]) {
     for of in routes.iter().filter_map(|route| route.security.as_ref()?.ext_auth.as_ref()) {
         resources.add_cluster(&ClusterArgs::of_service(&of.destination, of.traffic.as_ref()));
         resources.add_client_certificates(&of.destination.settings);

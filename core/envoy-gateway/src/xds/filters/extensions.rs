@@ -4,11 +4,12 @@ use super::{HttpFilters, disabled, enabled, set_config};
 use crate::model::{DynamicModule, ExtProc, Extensions, HttpListener, HttpRoute, Lua, Wasm};
 use crate::xds::cluster::ClusterArgs;
 use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, list, message};
-use crate::xds::resources::Resources;
+use crate::xds::resources::ResourceBuilder;
 use crate::xds::retries::service_retry_policy;
 use crate::xds::url::UrlCluster;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
@@ -62,7 +63,7 @@ pub(super) fn configure(out: &mut Tree, route: &HttpRoute) -> Result<(), String>
     Ok(())
 }
 
-pub(super) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> Result<(), String> {
+pub(super) fn add_resources(resources: &mut ResourceBuilder, routes: &[Arc<HttpRoute>]) -> Result<(), String> {
     for of in routes.iter().filter_map(|route| route.extensions.as_ref()) {
         for url in of.dynamic_modules.iter().filter_map(|module| module.remote.get("url").some()) {
             let url = UrlCluster::of(url)?;

@@ -4,12 +4,13 @@ use super::{HttpFilters, set_config};
 use crate::model::{HttpListener, HttpRoute, Jwt, JwtProvider, RemoteJwks};
 use crate::xds::cluster::ClusterArgs;
 use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, list, message};
-use crate::xds::resources::Resources;
+use crate::xds::resources::ResourceBuilder;
 use crate::xds::retries::service_retry_policy;
 use crate::xds::tls::hex;
 use crate::xds::url::UrlCluster;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_envoy_api::envoy::extensions::filters::http::jwt_authn::v3 as jwt_authn;
@@ -29,7 +30,7 @@ fn jwt_of(route: &HttpRoute) -> Option<&Jwt> {
 }
 
 pub(super) fn add_filter(filters: &mut HttpFilters, listener: &HttpListener) -> Result<(), String> {
-    for jwt in listener.routes.iter().filter_map(jwt_of) {
+    for jwt in listener.routes.iter().filter_map(|route| jwt_of(route)) {
         filters.add(extension(NAME, KIND, message! { "providers": empty(), "requirement_map": empty() }));
         let (providers, requirement, name) = requirements(jwt)?;
         let Some(config) = filters.get_mut(NAME).and_then(|filter| filter.get_mut("typed_config")) else { continue };
@@ -54,8 +55,8 @@ pub(super) fn configure(out: &mut Tree, route: &HttpRoute) -> Result<(), String>
     Ok(())
 }
 
-pub(super) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> Result<(), String> {
-    let providers = routes.iter().filter_map(jwt_of).flat_map(|jwt| &jwt.providers);
+pub(super) fn add_resources(resources: &mut ResourceBuilder, routes: &[Arc<HttpRoute>]) -> Result<(), String> {
+    let providers = routes.iter().filter_map(|route| jwt_of(route)).flat_map(|jwt| &jwt.providers);
     for remote in providers.filter_map(|provider| provider.remote.as_ref()) {
         match remote.destination.as_ref().filter(|destination| !destination.settings.is_empty()) {
             Some(destination) => {

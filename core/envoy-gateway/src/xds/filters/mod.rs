@@ -17,10 +17,11 @@ pub(crate) use rate_limit::{CLUSTER as RATE_LIMIT_CLUSTER, Service as RateLimitS
 
 use super::access_log::{self, LogPlace};
 use super::proto::{any, empty, extension, list, message};
-use super::resources::Resources;
+use super::resources::ResourceBuilder;
 use super::{credential, proto};
 use crate::model::{AccessLogs, HttpListener, HttpRoute};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::{Fields, Plain, Tree};
 use chancery_text::Str;
@@ -142,7 +143,7 @@ pub(crate) fn configure_route(out: &mut Tree, route: &HttpRoute, listener: &Http
 }
 
 /// Adds clusters and secrets that the filters of routes need.
-pub(crate) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> Result<(), String> {
+pub(crate) fn add_resources(resources: &mut ResourceBuilder, routes: &[Arc<HttpRoute>]) -> Result<(), String> {
     let mut errors = Vec::new();
     authentication::add_resources(resources, routes);
     for route in routes {

@@ -4,12 +4,13 @@ use super::{HttpFilters, set_config};
 use crate::model::{HttpListener, HttpRoute, Jwt, Oidc, Security};
 use crate::xds::cluster::{ClusterArgs, EndpointType};
 use crate::xds::proto::{Setting as _, any, config_source, derived, duration, empty, extension, flag, list, message};
-use crate::xds::resources::Resources;
+use crate::xds::resources::ResourceBuilder;
 use crate::xds::retries::service_retry_policy;
 use crate::xds::tls::generic_secret;
 use crate::xds::url::UrlCluster;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 
@@ -41,9 +42,9 @@ fn hmac_secret_name(of: &Oidc) -> String {
     format!("oauth2/hmac_secret/{}", of.name)
 }
 
-pub(super) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> Result<(), String> {
+pub(super) fn add_resources(resources: &mut ResourceBuilder, routes: &[Arc<HttpRoute>]) -> Result<(), String> {
     let mut errors = Vec::new();
-    for of in routes.iter().filter_map(oidc_of) {
+    for of in routes.iter().filter_map(|route| oidc_of(route)) {
         match of.destination.as_ref().filter(|destination| !destination.settings.is_empty()) {
             Some(destination) => {
                 resources.add_cluster(&ClusterArgs::of_service(destination, of.traffic.as_ref()));
@@ -58,7 +59,7 @@ pub(super) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> 
     if !errors.is_empty() {
         return Err(errors.join("\n"));
     }
-    for of in routes.iter().filter_map(oidc_of) {
+    for of in routes.iter().filter_map(|route| oidc_of(route)) {
         resources.add_secret(generic_secret(&client_secret_name(of), &of.client_secret));
         resources.add_secret(generic_secret(&hmac_secret_name(of), &of.hmac_secret));
     }

@@ -48,7 +48,7 @@ pub(super) fn add_filters(filters: &mut HttpFilters, listener: &HttpListener, se
     if filters.has(NAME) || !listener.routes.iter().any(|route| global_rules(route).is_some()) {
         return;
     }
-    let rules = listener.routes.iter().filter_map(global_rules).flatten();
+    let rules = listener.routes.iter().filter_map(|route| global_rules(route)).flatten();
     let mut domains: BTreeSet<Str> = rules.filter(|rule| rule.shared.bool()).map(|rule| shared_domain(&rule.name)).collect();
     domains.insert(listener.core.name.clone());
     let headers = &listener.client.headers;

@@ -23,7 +23,7 @@ fn override_name(name: &Str) -> String {
 }
 
 pub(super) fn add_filters(filters: &mut HttpFilters, listener: &HttpListener) -> Result<(), String> {
-    for (name, rules) in listener.routes.iter().filter_map(overrides) {
+    for (name, rules) in listener.routes.iter().filter_map(|route| overrides(route)) {
         let kind = "envoy.extensions.filters.http.custom_response.v3.CustomResponse";
         let mut matchers = Vec::new();
         for rule in rules {
