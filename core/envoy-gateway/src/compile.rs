@@ -9,7 +9,6 @@ use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
 use super::{Options, documents, findings, inert, kinds, patch, pipeline, references, traps, versions, xds};
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -106,7 +105,7 @@ fn class_gateways(
         let mut generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
             xds::Generated::default()
         } else {
-            xds::generate(model, &xds_settings(settings))
+            xds::generate(model, &xds_settings(settings), None)
         };
         first_names.apply(&mut generated.resources);
         traps::broken_options(&generated.resources, objects, sink);
@@ -124,8 +123,12 @@ fn class_gateways(
             let owner = gateways_by_key.iter().find(|(known, _)| known == key).map(|(_, object)| *object);
             findings::nothing_published(key, owner, error, sink);
         }
-        let used = if generated.errors.is_empty() { used(&generated.resources) } else { BTreeSet::new() };
-        findings::emitted(used.into_iter().chain(owners.iter().copied()).collect::<BTreeSet<_>>().into_iter(), key, ledger);
+        let mut used = ObjectSet::default();
+        if generated.errors.is_empty() {
+            add_used(&generated.resources, &mut used);
+        }
+        owners.iter().for_each(|owner| used.insert(*owner));
+        findings::emitted(used.iter(), key, ledger);
         let ir = if generated.errors.is_empty() { ir_of(key, generated.resources) } else { Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(key.clone()), owner: owners.first().copied(), outcome: Outcome::Runs(Arc::new(ir)) });
     }
@@ -142,18 +145,36 @@ fn class_gateways(
     in_force.add(of_class, &translated.policies, named);
 }
 
-/// Returns the objects that resources are generated from.
-fn used(resources: &xds::Resources) -> BTreeSet<ObjectId> {
-    fn walk(of: &Tree, found: &mut BTreeSet<ObjectId>) {
-        found.extend(of.origin.map(|origin| origin.object()));
-        of.fields().iter().for_each(|(_, value)| walk(value, found));
-        of.items().iter().for_each(|item| walk(item, found));
+/// Adds the objects that resources are generated from.
+fn add_used(resources: &xds::Resources, used: &mut ObjectSet) {
+    fn walk(of: &Tree, used: &mut ObjectSet) {
+        if let Some(origin) = of.origin {
+            used.insert(origin.object());
+        }
+        of.fields().iter().for_each(|(_, value)| walk(value, used));
+        of.items().iter().for_each(|item| walk(item, used));
     }
     let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
-    let mut found = BTreeSet::new();
-    [listeners, routes, clusters, endpoints, secrets].into_iter().flatten().for_each(|of| walk(of, &mut found));
-    found.remove(&ObjectId::BUILT_IN);
-    found
+    [listeners, routes, clusters, endpoints, secrets].into_iter().flatten().for_each(|of| walk(of, used));
+}
+
+/// Objects by their numbers.
+#[derive(Default)]
+struct ObjectSet(Vec<bool>);
+
+impl ObjectSet {
+    /// Adds an object of the input.
+    fn insert(&mut self, object: ObjectId) {
+        let Some(at) = object.index() else { return };
+        if self.0.len() <= at {
+            self.0.resize(at + 1, false);
+        }
+        self.0[at] = true;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = ObjectId> {
+        self.0.iter().enumerate().filter(|(_, is_in)| **is_in).map(|(at, _)| ObjectId::from_index(at))
+    }
 }
 
 fn owners(translated: &Translator<'_>, key: &Str) -> Vec<ObjectId> {

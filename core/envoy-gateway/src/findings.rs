@@ -568,7 +568,6 @@ pub(crate) fn of_others(objects: &Objects, owners: &Owners<'_>, ledger: &mut Led
 
 /// Records the objects that an Envoy's configuration is generated from.
 pub(crate) fn emitted(objects: impl Iterator<Item = ObjectId>, key: &str, ledger: &mut Ledger) {
-    for object in objects {
-        ledger.emitted(object, format!("the Envoy {key}"));
-    }
+    let envoy = Str::from(format!("the Envoy {key}"));
+    objects.for_each(|object| ledger.emitted(object, envoy.clone()));
 }

@@ -33,9 +33,13 @@ pub fn dump_tree(ir: &Ir) -> Node {
 
 /// Collects the named parts of the IR and their owners.
 pub(super) fn collect_named_parts(ir: &Ir) -> NamedParts {
+    let mut modelled = ir.clone();
+    let verbatim = core::mem::take(&mut modelled.delivery.verbatim);
     let mut dumper = Dumper { named_parts: Some(NamedParts::default()), ..Dumper::quiet() };
-    drop(ir.serialize(&mut dumper));
-    dumper.named_parts.unwrap_or_default()
+    drop(modelled.serialize(&mut dumper));
+    let mut parts = dumper.named_parts.unwrap_or_default();
+    parts.add_verbatim(&verbatim);
+    parts
 }
 
 /// Returns a controller's loaded objects as a tree, and the place of each field in it. Key material is left out of both.

@@ -236,6 +236,10 @@ fn reduced(ir: &Ir) -> Ir {
     const CLUSTERS: usize = 64;
     let mut ir = with_routes(ir, |routes| routes.iter().take(ROUTES).cloned().collect());
     ir.clusters.truncate(CLUSTERS);
+    let verbatim = &mut ir.delivery.verbatim;
+    verbatim.routes.clear();
+    verbatim.clusters.truncate(CLUSTERS);
+    verbatim.endpoints.truncate(CLUSTERS);
     ir
 }
 

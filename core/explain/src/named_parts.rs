@@ -6,8 +6,9 @@ use super::pointer::{item_name, path_of};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::{Plain, Tree, Verbatim};
 use chancery_base::resource::{ObjectId, Origin};
-use chancery_text::{Node, Str};
+use chancery_text::{Node, Str, Value};
 use hashbrown::HashSet;
 
 #[derive(Default)]
@@ -75,7 +76,55 @@ impl NamedParts {
                 (self.names.len() - 1, false)
             }
         };
-        self.records.extend(written.map(|origin| (*origin, name, whole)));
+        for origin in written {
+            let record = (*origin, name, whole);
+            if self.records.last() != Some(&record) {
+                self.records.push(record);
+            }
+        }
+    }
+
+    /// Adds resources that are passed on verbatim, without dumping them.
+    pub fn add_verbatim(&mut self, all: &Verbatim) {
+        let Verbatim { listeners, routes, clusters, endpoints, secrets } = all;
+        let outer = self.enter("verbatim");
+        let lists = [("listeners", listeners), ("routes", routes), ("clusters", clusters), ("endpoints", endpoints), ("secrets", secrets)];
+        for (field, list) in lists {
+            let before = self.enter(field);
+            list.iter().for_each(|of| self.add_item(of));
+            self.leave(before);
+        }
+        self.leave(outer);
+    }
+
+    fn add_item(&mut self, of: &Tree) {
+        let before = self.enter_item();
+        self.add_tree(of);
+        if self.open.last().is_some_and(|(length, _)| *length == self.path.len()) {
+            self.item(&naming(of));
+        }
+        self.leave(before);
+    }
+
+    fn add_tree(&mut self, of: &Tree) {
+        match &of.value {
+            Plain::List(items) => items.iter().for_each(|item| self.add_item(item)),
+            Plain::Object(fields) => {
+                for (key, value) in &fields.0 {
+                    let (mark, before) = (self.mark(), self.enter(key));
+                    self.add_tree(value);
+                    self.leave(before);
+                    if value.is_null()
+                        || matches!(value.value, Plain::List(_) | Plain::Object(_)) && value.items().is_empty() && value.fields().is_empty()
+                    {
+                        self.forget(mark);
+                    }
+                }
+            }
+            Plain::Selected(by) => self.here(by.origin.as_slice()),
+            _ => {}
+        }
+        self.here(of.origin.as_slice());
     }
 
     /// Returns a mark for `forget`.
@@ -100,6 +149,15 @@ impl NamedParts {
         let counts = move |(origin, name, whole): &&(Origin, usize, bool)| *whole || !makers.contains(&place(origin, name));
         self.records.iter().filter(counts).filter_map(|(origin, name, whole)| Some((origin.object(), self.names.get(*name)?.as_ref()?, *whole)))
     }
+}
+
+/// Returns the fields of a resource, or of a part of it, that its name is made from.
+fn naming(of: &Tree) -> Node {
+    let named = of.fields().iter().map(|(key, value)| match key.as_str() {
+        "name" | "cluster_name" | "path" | "match" => (key.clone(), value.node()),
+        _ => (key.clone(), Node::synthesised(Value::Bool(true))),
+    });
+    Node::synthesised(Value::Object(named.collect()))
 }
 
 /// Returns the readable name of a list item.

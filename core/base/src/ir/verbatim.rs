@@ -208,7 +208,10 @@ impl Tree {
     /// An object of the non-null fields.
     pub fn object<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Tree)>) -> Self {
         let fields = fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.into(), value));
-        Self { value: Plain::Object(Fields(fields.collect())), origin: None }
+        let mut fields: Vec<(Str, Tree)> = fields.collect();
+        // Most objects have one or two fields, and a new list has room for four.
+        fields.shrink_to_fit();
+        Self { value: Plain::Object(Fields(fields.into())), origin: None }
     }
 
     /// Sets the origin if the value has none.

@@ -1,6 +1,7 @@
 //! Holds destinations of requests and connections.
 
 use super::{AddHeader, ClusterTraffic, CredentialInjection, Metadata, UpstreamTls, UrlRewrite};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::{Origin, Sourced};
@@ -84,8 +85,8 @@ pub(crate) struct DestinationSetting {
     pub(crate) address_type: Option<AddressType>,
     /// `IPv4`, `IPv6` or `DualStack`; empty if unset.
     pub(crate) ip_family: Str,
-    pub(crate) tls: Option<UpstreamTls>,
-    pub(crate) filters: Option<DestinationFilters>,
+    pub(crate) tls: Option<Box<UpstreamTls>>,
+    pub(crate) filters: Option<Box<DestinationFilters>>,
     /// {minEndpointsThreshold, force: {minEndpointsInZoneThreshold}, percentageEnabled}: zone-aware routing.
     pub(crate) prefer_local: Tree,
     pub(crate) metadata: Option<Metadata>,

@@ -1,6 +1,8 @@
 //! Holds routes of requests.
 
 use super::{AddHeader, Cors, CredentialInjection, Destination, Extensions, Metadata, Redirect, Security, StringMatch, Traffic, UrlRewrite};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::{Origin, Sourced};
@@ -24,18 +26,18 @@ pub(crate) struct HttpRoute {
     pub(crate) remove_request_headers: Vec<Sourced<Str>>,
     pub(crate) add_response_headers: Vec<AddHeader>,
     pub(crate) remove_response_headers: Vec<Sourced<Str>>,
-    pub(crate) direct_response: Option<DirectResponse>,
-    pub(crate) redirect: Option<Redirect>,
+    pub(crate) direct_response: Option<Box<DirectResponse>>,
+    pub(crate) redirect: Option<Box<Redirect>>,
     pub(crate) mirrors: Vec<Mirror>,
     pub(crate) destination: Option<Destination>,
-    pub(crate) rewrite: Option<UrlRewrite>,
-    pub(crate) credential_injection: Option<CredentialInjection>,
+    pub(crate) rewrite: Option<Box<UrlRewrite>>,
+    pub(crate) credential_injection: Option<Box<CredentialInjection>>,
     /// Features of a BackendTrafficPolicy.
-    pub(crate) traffic: Option<Traffic>,
+    pub(crate) traffic: Option<Arc<Traffic>>,
     /// Features of a SecurityPolicy, and of an HTTPRouteFilter or ExternalAuth filter.
-    pub(crate) security: Option<Security>,
+    pub(crate) security: Option<Arc<Security>>,
     /// Features of an EnvoyExtensionPolicy.
-    pub(crate) extensions: Option<Extensions>,
+    pub(crate) extensions: Option<Arc<Extensions>>,
     /// `BackendTrafficPolicy.spec.useClientProtocol`
     pub(crate) use_client_protocol: Tree,
     pub(crate) metadata: Metadata,
@@ -46,7 +48,7 @@ pub(crate) struct HttpRoute {
     /// The rule's own retry, in the words of a BackendTrafficPolicy's `retry`.
     pub(crate) retry: Tree,
     /// The rule's own CORS filter.
-    pub(crate) cors: Option<Cors>,
+    pub(crate) cors: Option<Box<Cors>>,
     /// The rule.
     pub(crate) origin: Option<Origin>,
 }

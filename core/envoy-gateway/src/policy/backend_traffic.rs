@@ -11,6 +11,7 @@ use super::super::xds::proto::Setting as _;
 use super::attach::{Attached, Effective};
 use super::merge::Keys;
 use super::{matching, rate_limit};
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -72,7 +73,7 @@ impl Attached for BackendTraffic {
         let prefix = t.routes[route].prefix();
         let spans = t.routes[route].spans.clone();
         let only = listener.map(|id| (t.ir_key(t.gateways[id.gateway].object), t.listener(id).ir_name.clone()));
-        let applied = Applied { policy, traffic: &traffic, is_broken: errors.is_some() };
+        let applied = Applied { policy, traffic: &traffic, shared: Arc::new(traffic.clone()), is_broken: errors.is_some() };
         for (key, xds) in &mut t.xds {
             if only.as_ref().is_none_or(|(only, _)| only == key) {
                 let spans = spans.iter().filter(|span| span.ir_key == *key);
@@ -86,7 +87,7 @@ impl Attached for BackendTraffic {
         let (traffic, errors) = features(t, policy);
         let names: BTreeSet<Str> = listeners.iter().map(|id| t.listener(*id).ir_name.clone()).collect();
         let key = t.ir_key(t.gateways[gateway].object);
-        let applied = Applied { policy, traffic: &traffic, is_broken: errors.is_some() };
+        let applied = Applied { policy, traffic: &traffic, shared: Arc::new(traffic.clone()), is_broken: errors.is_some() };
         if let Some(xds) = t.xds.get_mut(&key) {
             applied.to_listeners(xds, &names, is_whole);
         }
@@ -97,6 +98,8 @@ impl Attached for BackendTraffic {
 struct Applied<'p, 'a> {
     policy: &'p Effective<'a>,
     traffic: &'p Traffic,
+    /// The same, for routes to share.
+    shared: Arc<Traffic>,
     is_broken: bool,
 }
 
@@ -201,10 +204,10 @@ impl Applied<'_, '_> {
 
     fn to_http(&self, route: &mut HttpRoute) {
         if self.is_broken {
-            route.direct_response = Some(failure(self.policy.object.spec().origin()));
+            route.direct_response = Some(Box::new(failure(self.policy.object.spec().origin())));
             return;
         }
-        route.traffic = Some(self.traffic.clone());
+        route.traffic = Some(self.shared.clone());
         let protocol = self.policy.spec.get("useClientProtocol");
         if !protocol.is_null() {
             route.use_client_protocol = protocol.clone();

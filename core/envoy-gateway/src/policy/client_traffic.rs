@@ -11,6 +11,7 @@ use super::attach::{gateway_name, gateway_of, set_has_listener, set_of, status};
 use super::backend_traffic::failure;
 use super::target::{self, Target};
 use super::{client_tls, headers};
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -274,7 +275,7 @@ fn translate(t: &Translator<'_>, policy: &Admitted<'_>, spec: &Tree, xds: &mut X
         }
         if !errors.is_empty() {
             for route in &mut http.routes {
-                Arc::make_mut(route).direct_response = Some(failure(policy.spec().origin()));
+                Arc::make_mut(route).direct_response = Some(Box::new(failure(policy.spec().origin())));
             }
             return Some(errors.join("\n"));
         }

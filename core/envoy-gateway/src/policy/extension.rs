@@ -13,6 +13,7 @@ use super::backend_traffic::failure;
 use super::matching::value_or_first;
 use super::merge::Keys;
 use super::reference::{Purpose, data, secret, service};
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -144,15 +145,15 @@ impl Built<'_> {
             return;
         }
         if self.luas.fails || self.wasms.fails || self.ext_procs.fails || self.modules.fails {
-            route.direct_response = Some(failure(self.origin));
+            route.direct_response = Some(Box::new(failure(self.origin)));
             return;
         }
-        route.extensions = Some(Extensions {
+        route.extensions = Some(Arc::new(Extensions {
             ext_procs: self.ext_procs.all.clone(),
             wasms: self.wasms.all.clone(),
             luas: self.luas.all.clone(),
             dynamic_modules: self.modules.all.clone(),
-        });
+        }));
     }
 }
 

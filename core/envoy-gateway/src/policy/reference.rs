@@ -9,6 +9,7 @@ use super::super::names;
 use super::super::status::Reference;
 use super::super::translate::certificates;
 use super::super::translate::{SettingOf, apply_backend_tls, metadata_of, setting_of_backend, setting_of_import, setting_of_service};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -140,7 +141,7 @@ pub(super) fn service(
             name: owner.name().clone(),
             ..Reference::default()
         };
-        setting.tls = apply_backend_tls(t, &of, &parent, Some(gateway))?;
+        setting.tls = apply_backend_tls(t, &of, &parent, Some(gateway))?.map(Box::new);
         setting.weight = Some(weight);
         if reference.get("fallback").bool() {
             setting.priority = Some(Sourced { value: 1, origin: reference.get("fallback").origin });

@@ -12,6 +12,7 @@ use super::backend_traffic::failure;
 use super::matching::cidr;
 use super::merge::Keys;
 use super::target::Target;
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -204,12 +205,13 @@ impl Apply<'_, '_> {
         let is_broken = self.is_broken || error.is_some();
         let fails_open = self.ext_auth_failed && !is_broken && self.policy.spec.at(&["extAuth", "failOpen"]).bool();
         let fails = (error.is_some() || self.has_errors) && !fails_open;
+        let security = Arc::new(self.security.clone());
         for range in routes {
             for route in http.routes[range.clone()].iter_mut().filter(|route| is_open(route)) {
                 let route = Arc::make_mut(route);
-                route.security = Some(self.security.clone());
+                route.security = Some(security.clone());
                 if fails {
-                    route.direct_response = Some(failure(self.policy.object.spec().origin()));
+                    route.direct_response = Some(Box::new(failure(self.policy.object.spec().origin())));
                 }
             }
         }

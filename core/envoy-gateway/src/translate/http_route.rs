@@ -11,6 +11,7 @@ use super::route_backend::{Backend, routing_type};
 use super::rule::process_backend;
 use super::rule_filters::{At, Filters};
 use super::{filters, hosts, matches, metadata};
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -207,7 +208,7 @@ fn answer_itself(of: &RuleDestination, is_filter_broken: bool, at: At<'_, '_>, r
 /// Lets Envoy answer with a status. `overrides` replaces an existing answer of Envoy too.
 fn answer(routes: &mut [HttpRoute], status: i64, origin: Origin, overrides: bool) {
     for route in routes.iter_mut().filter(|route| overrides || (route.direct_response.is_none() && route.redirect.is_none())) {
-        route.direct_response = Some(DirectResponse { status: Sourced::new(status, origin), ..DirectResponse::default() });
+        route.direct_response = Some(Box::new(DirectResponse { status: Sourced::new(status, origin), ..DirectResponse::default() }));
     }
 }
 
@@ -242,7 +243,7 @@ fn routes_of_rule<'a>(at: At<'_, 'a>, rule: Cursor<'a>, filters: &Filters<'a>, m
             metadata: metadata.clone(),
             path: route.path.clone(),
             query: route.query.clone(),
-            cors: filters.cors.clone(),
+            cors: filters.cors.clone().map(Box::new),
             headers: matches::preflight(&route.headers, method.origin()),
             origin: route.origin,
             ..HttpRoute::default()

@@ -11,6 +11,7 @@ use super::destination::{SettingOf, ip_family, is_service_routing, or_kind, prot
 use super::error::RouteError;
 use super::filter_types;
 use super::rule_filters::At;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::resource::Sourced;
@@ -66,7 +67,7 @@ pub(super) fn resolve<'a>(
             DestinationSetting { ip_family: family.unwrap_or_default(), ..setting }
         }
     };
-    setting.tls = tls;
+    setting.tls = tls.map(Box::new);
     setting.weight = Some(weight);
     Ok(setting)
 }

@@ -7,6 +7,7 @@ use super::filters;
 use super::merge_backends::BackendDestination;
 use super::route_backend::{Backend, check_address_type, resolve, validate_backend};
 use super::rule_filters::At;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::resource::Sourced;
@@ -62,7 +63,7 @@ fn resolve_with_filters<'a>(
     routing_type: Option<&str>,
 ) -> Result<DestinationSetting, RouteError> {
     let mut setting = resolve(t, at, name, backend, routing_type)?;
-    setting.filters = backend_filters(t, at, backend)?;
+    setting.filters = backend_filters(t, at, backend)?.map(Box::new);
     check_address_type(t, at, backend, routing_type, &setting)?;
     Ok(setting)
 }

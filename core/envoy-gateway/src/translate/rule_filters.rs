@@ -2,6 +2,7 @@
 
 use super::super::context::RouteContext;
 use super::super::model::{AddHeader, Cors, CredentialInjection, DestinationFilters, DirectResponse, HttpRoute, Mirror, Redirect, UrlRewrite};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chancery_base::resource::Sourced;
 use chancery_kubernetes::cursor::Cursor;
@@ -37,16 +38,16 @@ pub(super) struct At<'r, 'a> {
 impl Filters<'_> {
     /// Applies the filters to a route.
     pub(super) fn apply(&self, route: &mut HttpRoute) {
-        route.redirect = self.redirect.clone();
-        route.direct_response = self.direct_response.clone();
-        route.rewrite = self.rewrite.clone();
-        route.credential_injection = self.credential_injection.clone();
+        route.redirect = self.redirect.clone().map(Box::new);
+        route.direct_response = self.direct_response.clone().map(Box::new);
+        route.rewrite = self.rewrite.clone().map(Box::new);
+        route.credential_injection = self.credential_injection.clone().map(Box::new);
         route.add_request_headers = self.add_request_headers.clone();
         route.remove_request_headers = self.remove_request_headers.clone();
         route.add_response_headers = self.add_response_headers.clone();
         route.remove_response_headers = self.remove_response_headers.clone();
         route.mirrors = self.mirrors.clone();
-        route.cors = self.cors.clone();
+        route.cors = self.cors.clone().map(Box::new);
     }
 
     /// Returns the filters of a backend.

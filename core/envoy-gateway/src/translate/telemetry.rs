@@ -13,6 +13,7 @@ use super::backend::validate_reference;
 use super::backend_tls::apply_backend_tls;
 use super::destination::{SettingOf, setting_of_backend, setting_of_service};
 use super::envoy_proxy::sorted_entries;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -266,7 +267,7 @@ fn backends(
             }
             other => return Err(format!("unsupported kind for backendRefs: {other}")),
         };
-        setting.tls = apply_backend_tls(t, &of, &parent, Some(gateway))?;
+        setting.tls = apply_backend_tls(t, &of, &parent, Some(gateway))?.map(Box::new);
         if let Some(tls) = setting.tls.as_mut().filter(|tls| tls.sni.is_null() && kind == "Backend")
             && let Some(backend) = t.resources.backend(&of.namespace, &of.name)
         {

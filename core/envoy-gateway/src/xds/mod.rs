@@ -12,6 +12,7 @@ mod health;
 mod listener;
 mod load_balancer;
 mod matcher;
+mod memory;
 mod metadata;
 pub(crate) mod proto;
 mod resources;
@@ -24,6 +25,7 @@ mod url;
 
 pub(crate) use cel::is_valid;
 pub(crate) use filters::RateLimitService;
+pub(crate) use memory::Memory;
 pub(crate) use resources::Resources;
 pub(crate) use tables::{Generated, Settings, generate};
 pub(crate) use tls::CONTROLLER_CA;

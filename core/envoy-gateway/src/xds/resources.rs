@@ -19,10 +19,28 @@ pub(crate) struct Resources {
     pub(crate) secrets: Vec<Arc<Tree>>,
 }
 
+/// A cluster that was added, or was there.
+#[derive(Clone)]
+pub(crate) struct AddedCluster {
+    name: Str,
+    /// `None` if another one of this name was there.
+    parts: Option<ClusterParts>,
+}
+
+/// A cluster with its endpoints, if the stream gives them, and the secrets that it needs.
+#[derive(Clone)]
+struct ClusterParts {
+    cluster: Arc<Tree>,
+    endpoints: Option<Arc<Tree>>,
+    secrets: Vec<Arc<Tree>>,
+}
+
 /// Collects resources: one cluster and one secret of each name.
 #[derive(Default)]
 pub(crate) struct ResourceBuilder {
     resources: Resources,
+    /// The clusters since [`ResourceBuilder::record`].
+    added: Vec<AddedCluster>,
     clusters: HashSet<Str>,
     secrets: HashSet<Str>,
 }
@@ -30,9 +48,37 @@ pub(crate) struct ResourceBuilder {
 impl ResourceBuilder {
     /// Adds a secret, unless there is one of its name.
     pub(crate) fn add_secret(&mut self, secret: Tree) {
+        self.add_shared_secret(Arc::new(secret));
+    }
+
+    fn add_shared_secret(&mut self, secret: Arc<Tree>) {
         if self.secrets.insert(secret.get("name").str()) {
-            self.resources.secrets.push(Arc::new(secret));
+            self.resources.secrets.push(secret);
         }
+    }
+
+    /// Starts to record clusters. Returns those that were recorded before.
+    pub(crate) fn record(&mut self) -> Vec<AddedCluster> {
+        core::mem::take(&mut self.added)
+    }
+
+    /// Adds clusters that were recorded once. Returns false, and adds nothing, if one of them must be built.
+    pub(crate) fn add_again(&mut self, all: &[AddedCluster]) -> bool {
+        if all.iter().any(|of| of.parts.is_none() && !self.clusters.contains(&of.name)) {
+            return false;
+        }
+        for of in all {
+            if let Some(parts) = of.parts.as_ref().filter(|_| self.clusters.insert(of.name.clone())) {
+                self.add_parts(parts);
+            }
+        }
+        true
+    }
+
+    fn add_parts(&mut self, parts: &ClusterParts) {
+        self.resources.endpoints.extend(parts.endpoints.clone());
+        self.resources.clusters.push(parts.cluster.clone());
+        parts.secrets.iter().for_each(|secret| self.add_shared_secret(secret.clone()));
     }
 
     /// Adds the secrets of certificates that Envoy shows to backends.
@@ -55,21 +101,26 @@ impl ResourceBuilder {
 
     /// Adds a cluster with its endpoints and secrets, unless there is one of its name.
     pub(crate) fn add_cluster(&mut self, args: &ClusterArgs<'_>) {
-        if !self.clusters.insert(Str::new(args.name)) {
+        let name = Str::new(args.name);
+        if !self.clusters.insert(name.clone()) {
+            self.added.push(AddedCluster { name, parts: None });
             return;
         }
         let built = cluster::build(args);
+        let mut secrets = Vec::new();
         for of in args.settings.iter().filter_map(|setting| setting.tls.as_ref()).filter(|of| !of.insecure_skip_verify.bool()) {
             let Some(ca) = &of.ca else { continue };
             if of.use_system_trust_store {
-                self.add_secret(tls::system_secret(&ca.name).or_from(of.origin));
+                secrets.push(tls::system_secret(&ca.name).or_from(of.origin));
             } else if let Some(secret) = tls::ca_secret(ca, None) {
-                self.add_secret(secret);
+                secrets.push(secret);
             }
         }
-        self.resources.endpoints.extend(built.endpoints.map(Arc::new));
-        self.resources.clusters.push(Arc::new(built.cluster));
-        built.secrets.into_iter().for_each(|secret| self.add_secret(secret));
+        secrets.extend(built.secrets);
+        let secrets = secrets.into_iter().map(Arc::new).collect();
+        let parts = ClusterParts { cluster: Arc::new(built.cluster), endpoints: built.endpoints.map(Arc::new), secrets };
+        self.add_parts(&parts);
+        self.added.push(AddedCluster { name, parts: Some(parts) });
     }
 
     /// Returns the collected resources.

@@ -153,7 +153,7 @@ fn action(route: &HttpRoute, listener: &HttpListener, shared: &[BackendCluster])
     out.set("idle_timeout", idle_timeout(route, listener));
     out.set("request_mirror_policies", mirrors(&route.mirrors));
     if !route.is_http2 {
-        out.set("upgrade_configs", upgrades(route.traffic.as_ref()));
+        out.set("upgrade_configs", upgrades(route.traffic.as_deref()));
     }
     if let Some(traffic) = &route.traffic {
         let hashes = hash_policies(&traffic.cluster.load_balancer);

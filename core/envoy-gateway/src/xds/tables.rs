@@ -3,6 +3,7 @@
 use super::cluster::{self, ClusterArgs, EndpointType};
 use super::filters::{self, RateLimitService};
 use super::listener::{self, Building, Chain, HttpContext};
+use super::memory::{KnownRoute, ListenerMemory, Memory, address};
 use super::metadata::write_metadata;
 use super::proto::{duration, extension, list, message, one};
 use super::resources::{ResourceBuilder, Resources};
@@ -46,6 +47,20 @@ struct Table {
     origin: Option<chancery_base::resource::Origin>,
 }
 
+/// A virtual host whose routes are still being built.
+struct Host<'a> {
+    first: &'a HttpRoute,
+    addresses: Vec<usize>,
+    routes: Vec<Tree>,
+}
+
+impl Host<'_> {
+    fn add(&mut self, route: &Arc<HttpRoute>, built: Tree) {
+        self.addresses.push(address(route));
+        self.routes.push(built);
+    }
+}
+
 struct Generator<'a> {
     xds: &'a Xds,
     settings: &'a Settings,
@@ -53,12 +68,23 @@ struct Generator<'a> {
     listeners: Vec<Building>,
     tables: Vec<Table>,
     errors: Vec<String>,
+    /// What is known, and what the next compile will know.
+    known: Option<Memory>,
+    kept: BTreeMap<Str, ListenerMemory>,
 }
 
-/// Generates everything that an Envoy gets.
-pub(crate) fn generate(xds: &Xds, settings: &Settings) -> Generated {
-    let mut generator =
-        Generator { xds, settings, resources: ResourceBuilder::default(), listeners: Vec::new(), tables: Vec::new(), errors: Vec::new() };
+/// Generates everything that an Envoy gets. `memory` holds what was generated from the same settings, or is empty; it is `None` if nothing is kept.
+pub(crate) fn generate(xds: &Xds, settings: &Settings, mut memory: Option<&mut Memory>) -> Generated {
+    let mut generator = Generator {
+        xds,
+        settings,
+        resources: ResourceBuilder::default(),
+        listeners: Vec::new(),
+        tables: Vec::new(),
+        errors: Vec::new(),
+        known: memory.as_deref_mut().map(core::mem::take),
+        kept: BTreeMap::new(),
+    };
     let ready = xds.ready.as_ref().map(listener::ready);
     generator.http_listeners();
     for of in &xds.tcp {
@@ -67,7 +93,10 @@ pub(crate) fn generate(xds: &Xds, settings: &Settings) -> Generated {
     let datagrams = generator.udp_listeners();
     generator.shared_clusters();
     generator.services();
-    let Generator { resources, listeners, tables, errors, .. } = generator;
+    let Generator { resources, listeners, tables, errors, kept, .. } = generator;
+    if let Some(memory) = memory {
+        memory.replace(kept);
+    }
     let mut resources = resources.finish();
     resources.listeners.extend(ready.map(Arc::new));
     resources.listeners.extend(listeners.into_iter().map(|of| Arc::new(of.into_tree())));
@@ -175,16 +204,26 @@ impl<'a> Generator<'a> {
         let name = shared.map_or_else(|| listener::route_table_name(of, by_port), |chain| chain.route_name.clone());
         let metadata = write_metadata(Some(&of.core.metadata));
         let hidden: Vec<Tree> = filters::geoip::headers_to_remove(of).collect();
-        let mut hosts: Vec<(Tree, Vec<Tree>)> = Vec::new();
+        // With shared clusters and looked up places, a route depends on other routes.
+        let remembers = self.known.is_some() && hidden.is_empty() && self.xds.backend_clusters.is_empty();
+        let mut known = self.known.as_mut().map(|known| known.take(&of.core.name)).unwrap_or_default();
+        let mut kept = ListenerMemory::default();
+        let mut hosts: Vec<Host<'_>> = Vec::new();
         let mut places: HashMap<Str, usize> = HashMap::new();
         let mut largest_body = 0;
         for one_route in &of.routes {
             let host = &one_route.hostname.value;
             let place = *places.entry_ref(host).or_insert_with(|| {
-                hosts.push((self.virtual_host(of, one_route, &metadata), Vec::new()));
+                hosts.push(Host { first: one_route, addresses: Vec::new(), routes: Vec::new() });
                 hosts.len() - 1
             });
             largest_body = largest_body.max(one_route.direct_response.as_ref().map_or(0, |direct| direct.body.text().len()));
+            let mut again = known.route(one_route).filter(|_| remembers).filter(|known| self.resources.add_again(&known.clusters));
+            if let Some(again) = again.take() {
+                hosts[place].add(one_route, again.built.clone());
+                kept.keep_route(again);
+                continue;
+            }
             let mut built = match route::build(one_route, of, &self.xds.backend_clusters, &hidden) {
                 Ok(built) => built,
                 Err(error) => {
@@ -197,24 +236,39 @@ impl<'a> Generator<'a> {
                 headers.push(listener::alternative_service(of));
                 built.set("response_headers_to_add", headers.into());
             }
-            if let Some((_, routes)) = hosts.get_mut(place) {
-                routes.push(built);
-            }
+            hosts[place].add(one_route, built.clone());
+            self.resources.record();
             self.route_clusters(of, one_route);
+            let clusters = self.resources.record();
+            if remembers {
+                kept.keep_route(KnownRoute { of: one_route.clone(), built, clusters });
+            }
         }
-        let hosts = hosts.into_iter().map(|(mut host, routes)| {
-            host.set("routes", list(routes));
-            host
-        });
+        let mut built_hosts = Vec::with_capacity(hosts.len());
+        for Host { first, addresses, routes } in hosts {
+            let name = &first.hostname.value;
+            let built = known.host(name, &addresses).filter(|_| remembers).unwrap_or_else(|| {
+                let mut host = self.virtual_host(of, first, &metadata);
+                host.set("routes", list(routes));
+                host
+            });
+            if remembers {
+                kept.keep_host(name.clone(), addresses, built.clone());
+            }
+            built_hosts.push(built);
+        }
+        if remembers {
+            self.kept.insert(of.core.name.clone(), kept);
+        }
         match self.tables.iter_mut().find(|table| table.name == name) {
             Some(table) => {
-                table.hosts.extend(hosts);
+                table.hosts.extend(built_hosts);
                 // The last listener with long bodies decides.
                 if largest_body > 4096 {
                     table.largest_body = largest_body;
                 }
             }
-            None => self.tables.push(Table { name, hosts: hosts.collect(), largest_body, origin: of.core.origin }),
+            None => self.tables.push(Table { name, hosts: built_hosts, largest_body, origin: of.core.origin }),
         }
     }
 

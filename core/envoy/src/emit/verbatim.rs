@@ -83,9 +83,9 @@ pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
 
 /// Whether something in a resource may refer to key material.
 fn needs_server(of: &Tree) -> bool {
-    const FIELDS: [&str; 5] = ["sds_config", "tls_certificates", "validation_context", "users", "inline_string"];
+    let refers = |key: &str| matches!(key, "sds_config" | "tls_certificates" | "validation_context" | "users" | "inline_string");
     matches!(of.value, Plain::Material(_))
-        || of.fields().iter().any(|(key, value)| FIELDS.contains(&key.as_str()) || needs_server(value))
+        || of.fields().iter().any(|(key, value)| refers(key) || needs_server(value))
         || of.items().iter().any(needs_server)
 }
 
@@ -339,10 +339,18 @@ fn unchecked(table: &Tree, is_missing: &dyn Fn(&str) -> bool) -> Option<Tree> {
 
 /// Whether routes at or below this value name such a cluster, as a target or as a mirror (Envoy `source/common/router/config_impl.cc`).
 fn names_cluster(of: &Tree, is_such: &dyn Fn(&str) -> bool) -> bool {
-    let weighted = of.get("weighted_clusters").get("clusters").items().iter().map(|cluster| cluster.get("name").text());
-    let mirrors = of.get("request_mirror_policies").items().iter().map(|mirror| mirror.get("cluster").text());
-    let mut named = weighted.chain(mirrors).chain([of.get("route").get("cluster").text()]).filter(|name| !name.is_empty());
-    named.any(is_such) || of.fields().iter().map(|(_, value)| value).chain(of.items()).any(|value| names_cluster(value, is_such))
+    let is_named = |holder: &Tree, key: &str| {
+        let name = holder.get(key).text();
+        !name.is_empty() && is_such(name)
+    };
+    let within = |(key, value): &(Str, Tree)| match key.as_str() {
+        "match" | "metadata" => false,
+        "weighted_clusters" => value.get("clusters").items().iter().any(|cluster| is_named(cluster, "name")),
+        "request_mirror_policies" => value.items().iter().any(|mirror| is_named(mirror, "cluster")),
+        "route" => is_named(value, "cluster") || names_cluster(value, is_such),
+        _ => names_cluster(value, is_such),
+    };
+    of.fields().iter().any(within) || of.items().iter().any(|item| names_cluster(item, is_such))
 }
 
 /// Returns a resource whose route tables accept that these clusters are missing; `None` if nothing changes. Otherwise Envoy would reject the

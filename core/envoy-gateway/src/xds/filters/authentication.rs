@@ -21,11 +21,11 @@ const CSRF_POLICY: &str = "envoy.extensions.filters.http.csrf.v3.CsrfPolicy";
 const API_KEY: &str = "envoy.filters.http.api_key_auth";
 
 fn securities(listener: &HttpListener) -> impl Iterator<Item = &Security> {
-    listener.routes.iter().filter_map(|route| route.security.as_ref())
+    listener.routes.iter().filter_map(|route| route.security.as_deref())
 }
 
 fn cors_of(route: &HttpRoute) -> Option<&Cors> {
-    route.cors.as_ref().or_else(|| route.security.as_ref()?.cors.as_ref())
+    route.cors.as_deref().or_else(|| route.security.as_ref()?.cors.as_ref())
 }
 
 pub(super) fn add_filters(filters: &mut HttpFilters, listener: &HttpListener) -> Result<(), String> {

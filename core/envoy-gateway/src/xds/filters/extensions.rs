@@ -20,7 +20,7 @@ fn name(filter: &str, own: &Str) -> String {
 }
 
 fn extensions(listener: &HttpListener) -> impl Iterator<Item = &Extensions> {
-    listener.routes.iter().filter_map(|route| route.extensions.as_ref())
+    listener.routes.iter().filter_map(|route| route.extensions.as_deref())
 }
 
 pub(super) fn add_filters(filters: &mut HttpFilters, listener: &HttpListener) -> Result<(), String> {

@@ -17,7 +17,7 @@ const LOCAL: &str = "envoy.filters.http.local_ratelimit";
 const LOCAL_KIND: &str = "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit";
 
 fn traffics(listener: &HttpListener) -> impl Iterator<Item = &Traffic> {
-    listener.routes.iter().filter_map(|route| route.traffic.as_ref())
+    listener.routes.iter().filter_map(|route| route.traffic.as_deref())
 }
 
 fn bandwidth_name(direction: &str) -> String {
