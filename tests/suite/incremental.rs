@@ -13,7 +13,7 @@ use chancery_core::resource::Inputs;
 use chancery_core::text::to_json;
 use chancery_tests::chance::Chance;
 use chancery_tests::fixture;
-use chancery_tests::generate::{documents, ingresses, mesh, proxies};
+use chancery_tests::generate::{documents, gateway_routes, ingresses, mesh, proxies};
 use chancery_tests::threads::Threads;
 use chancery_tests::work::{Work, inputs, options};
 use std::collections::BTreeSet;
@@ -116,6 +116,63 @@ fn memories_change_nothing_of_any_feature_of_ingress() {
 #[test]
 fn memories_change_nothing_of_any_feature_of_consul() {
     memories_change_nothing_of_any_feature("consul");
+}
+
+#[test]
+fn memories_change_nothing_of_any_feature_of_envoy_gateway() {
+    memories_change_nothing_of_any_feature("envoy-gateway");
+}
+
+/// Policies for the routes of `gateway_routes`: of a route, of the Gateway, merged, with a Service of their own, and for TLS to a backend.
+const POLICIES: &str = "\
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: route, namespace: default}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: item-1}]
+  timeout: {http: {requestTimeout: 14s}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: web, namespace: default}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: web}]
+  retry: {numRetries: 3}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: merged, namespace: default}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: item-2}]
+  mergeType: StrategicMerge
+  timeout: {http: {requestTimeout: 7s}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: SecurityPolicy
+metadata: {name: authorized, namespace: default}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: item-3}]
+  extAuth:
+    http:
+      backendRefs: [{name: item-4, port: 80}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: tls, namespace: default}
+spec:
+  targetRefs: [{group: '', kind: Service, name: item-5}]
+  validation: {hostname: item-5.example.com, wellKnownCACertificates: System}
+";
+
+#[test]
+fn memories_change_nothing_of_gateway_routes() {
+    let options = options("dialect=envoy-gateway").expect("options");
+    for seed in 0..6 {
+        let mut before = split(&gateway_routes(8, seed).concat());
+        before.extend(split(POLICIES));
+        hold(seed, 25, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));
+    }
 }
 
 /// Documents that only a live agent sends, and proxies that this agent does not run.

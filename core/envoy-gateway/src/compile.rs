@@ -1,14 +1,17 @@
 //! Goes from objects to gateways. Does not know the stages from inside.
 
-use super::cluster::{self, Cluster};
+use super::cluster::Cluster;
 use super::context::{InForce, ListenerName, Translator};
+use super::facts::{self, ObjectSet};
 use super::load::{Loaded, load};
 use super::materials::FirstNames;
+use super::memory::{ClassMemory, Memory};
 use super::policy::report_patches;
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
 use super::{Options, documents, findings, inert, kinds, patch, pipeline, references, traps, versions, xds};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -42,18 +45,12 @@ const INERT: [kinds::Kind; 9] = [
     kinds::Kind::EnvoyProxy,
 ];
 
-/// The results of earlier compiles.
-#[derive(Default)]
-pub(crate) struct Memory {
-    cluster: cluster::Memory,
-}
-
 /// Compiles the input: one gateway for each Gateway, or one for a class that merges its Gateways.
 pub(crate) fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, executor, memory, remembers, ledger, sink, .. } = task;
     // The host gives the memory that `DIALECT` made.
     let mut none = Memory::default();
-    let memory = memory.downcast_mut().filter(|_| remembers).unwrap_or(&mut none);
+    let memory: &mut Memory = memory.downcast_mut().filter(|_| remembers).unwrap_or(&mut none);
     let objects = &*objects;
     let options = Options::of(options);
     let cluster = Cluster::apply(objects, &options, executor, &mut memory.cluster, ledger, sink);
@@ -71,16 +68,35 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let (mut statuses, mut gateways, mut in_force) = (Vec::new(), Vec::new(), InForce::default());
     let first_names = FirstNames::new(&cluster);
     let of_input = references::owners(objects, &settings.controller, options.reads_all_classes);
+    let changed = if remembers { memory.begin(objects, &options, &cluster) } else { BTreeSet::new() };
+    let mut classes = BTreeMap::new();
     for loaded in load(&cluster, &settings, of_input.reads_all()) {
+        let mut known = memory.classes.remove(&loaded.resources.class).unwrap_or_default();
+        if loaded.resources.others_backends.iter().any(|name| changed.contains(name)) {
+            known = ClassMemory::default();
+        }
+        known.routes.begin(&changed);
         let mut class = loaded.conditions.clone();
-        class_gateways((&loaded, &first_names, objects), &settings, &mut class, (&mut statuses, &mut gateways, &mut in_force), ledger, sink);
+        class_gateways(
+            (&loaded, &first_names, objects),
+            &settings,
+            &mut class,
+            remembers.then_some(&mut known),
+            (&mut statuses, &mut gateways, &mut in_force),
+            ledger,
+            sink,
+        );
+        if remembers {
+            classes.insert(loaded.resources.class.clone(), known);
+        }
         statuses.push(documents::class_status(loaded.class, &class));
     }
+    memory.classes = classes;
     if gateways.is_empty() {
         gateways.push(Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Runs(Arc::new(Ir::default())) });
     }
     findings::of_others(objects, &of_input, ledger);
-    inert::report(INERT.iter().flat_map(|kind| cluster.all(*kind)), sink);
+    inert::report(INERT.iter().flat_map(|kind| cluster.all(*kind)), &mut memory.inert, sink);
     statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
     answers.statuses = Some(documents::merge(statuses));
     Draft { stages: Arc::new(Stages::new(&cluster, in_force)), answers, gateways }
@@ -92,20 +108,29 @@ fn class_gateways(
     (loaded, first_names, objects): (&Loaded<'_>, &FirstNames, &Objects),
     settings: &Settings,
     class: &mut Conditions,
+    memory: Option<&mut ClassMemory>,
     (statuses, gateways, in_force): Out<'_>,
     ledger: &mut Ledger,
     sink: &mut Findings,
 ) {
-    let mut translated = pipeline::translate(loaded, settings, class);
+    let (route_memory, mut envoys) = match memory {
+        Some(ClassMemory { routes, envoys }) => (Some(routes), Some(envoys)),
+        None => (None, None),
+    };
+    let mut translated = pipeline::translate(loaded, settings, class, route_memory);
+    if let Some(envoys) = &mut envoys {
+        envoys.retain(|key, _| translated.xds.contains_key(key));
+    }
     let gateways_by_key: Vec<_> = translated.gateways.iter().map(|gateway| (translated.ir_key(gateway.object), gateway.object)).collect();
     sink.append(&mut translated.findings);
     let models = core::mem::take(&mut translated.xds);
     for (key, model) in &models {
         let owners: Vec<ObjectId> = owners(&translated, key);
+        let mut known = envoys.as_mut().map(|envoys| envoys.entry(key.clone()).or_default());
         let mut generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
             xds::Generated::default()
         } else {
-            xds::generate(model, &xds_settings(settings), None)
+            xds::generate(model, &xds_settings(settings), known.as_mut().map(|known| &mut known.xds))
         };
         first_names.apply(&mut generated.resources);
         traps::broken_options(&generated.resources, objects, sink);
@@ -124,12 +149,13 @@ fn class_gateways(
             findings::nothing_published(key, owner, error, sink);
         }
         let mut used = ObjectSet::default();
+        let mut requests_secrets = false;
         if generated.errors.is_empty() {
-            add_used(&generated.resources, &mut used);
+            requests_secrets = facts::collect(&generated.resources, known.map(|known| &mut known.facts), &mut used);
         }
         owners.iter().for_each(|owner| used.insert(*owner));
         findings::emitted(used.iter(), key, ledger);
-        let ir = if generated.errors.is_empty() { ir_of(key, generated.resources) } else { Ir::default() };
+        let ir = if generated.errors.is_empty() { ir_of(key, generated.resources, requests_secrets) } else { Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(key.clone()), owner: owners.first().copied(), outcome: Outcome::Runs(Arc::new(ir)) });
     }
     translated.xds = models;
@@ -143,38 +169,6 @@ fn class_gateways(
         (listener.ir_name.clone(), name)
     });
     in_force.add(of_class, &translated.policies, named);
-}
-
-/// Adds the objects that resources are generated from.
-fn add_used(resources: &xds::Resources, used: &mut ObjectSet) {
-    fn walk(of: &Tree, used: &mut ObjectSet) {
-        if let Some(origin) = of.origin {
-            used.insert(origin.object());
-        }
-        of.fields().iter().for_each(|(_, value)| walk(value, used));
-        of.items().iter().for_each(|item| walk(item, used));
-    }
-    let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
-    [listeners, routes, clusters, endpoints, secrets].into_iter().flatten().for_each(|of| walk(of, used));
-}
-
-/// Objects by their numbers.
-#[derive(Default)]
-struct ObjectSet(Vec<bool>);
-
-impl ObjectSet {
-    /// Adds an object of the input.
-    fn insert(&mut self, object: ObjectId) {
-        let Some(at) = object.index() else { return };
-        if self.0.len() <= at {
-            self.0.resize(at + 1, false);
-        }
-        self.0[at] = true;
-    }
-
-    fn iter(&self) -> impl Iterator<Item = ObjectId> {
-        self.0.iter().enumerate().filter(|(_, is_in)| **is_in).map(|(at, _)| ObjectId::from_index(at))
-    }
 }
 
 fn owners(translated: &Translator<'_>, key: &Str) -> Vec<ObjectId> {
@@ -203,16 +197,11 @@ fn xds_settings(settings: &Settings) -> xds::Settings {
     }
 }
 
-fn has_key(of: &Tree, key: &str) -> bool {
-    of.find(key).is_some() || of.fields().iter().any(|(_, value)| has_key(value, key)) || of.items().iter().any(|item| has_key(item, key))
-}
-
-fn ir_of(key: &Str, resources: xds::Resources) -> Ir {
+fn ir_of(key: &Str, resources: xds::Resources, requests_secrets: bool) -> Ir {
     let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
     let verbatim = Verbatim { listeners, routes, clusters, endpoints, secrets };
     // Envoy requests secrets only if it has both names.
-    let asks = |all: &[Arc<Tree>]| all.iter().any(|of| has_key(of, "sds_config"));
-    let needs_names = !verbatim.secrets.is_empty() || asks(&verbatim.listeners) || asks(&verbatim.clusters);
+    let needs_names = !verbatim.secrets.is_empty() || requests_secrets;
     let node = if needs_names { key.clone() } else { Str::default() };
     let server = XdsCluster {
         name: Str::new_static("xds_cluster"),

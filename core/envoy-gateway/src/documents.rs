@@ -5,7 +5,7 @@
 use super::cluster::{Admitted, Verdict};
 use super::context::{GatewayContext, Listener, Translator};
 use super::settings::{Infra, Settings};
-use super::status::{Conditions, PolicyStatus, Reference, route};
+use super::status::{Conditions, PolicyStatus, Reference};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) fn statuses(t: &Translator<'_>) -> Vec<StatusOf> {
         out.push(status_of(set.object, object(fields)));
     }
     for of in &t.routes {
-        out.push(status_of(of.object, route(&of.statuses, controller, of.object.generation())));
+        out.push(shared_status_of(of.object, of.status(controller)));
     }
     let resources = t.resources;
     let backends = resources.backends.iter().copied();
@@ -71,7 +71,11 @@ pub(crate) fn statuses(t: &Translator<'_>) -> Vec<StatusOf> {
 
 /// Returns the status of an object.
 pub(crate) fn status_of(of: &Admitted<'_>, status: Node) -> StatusOf {
-    StatusOf { kind: Str::new_static(of.kind.name()), namespace: of.namespace().clone(), name: of.name().clone(), status: Arc::new(status) }
+    shared_status_of(of, Arc::new(status))
+}
+
+fn shared_status_of(of: &Admitted<'_>, status: Arc<Node>) -> StatusOf {
+    StatusOf { kind: Str::new_static(of.kind.name()), namespace: of.namespace().clone(), name: of.name().clone(), status }
 }
 
 /// Joins the statuses that several classes write of the same object: of an EnvoyProxy, all ancestors stay; of others, the last one stays.

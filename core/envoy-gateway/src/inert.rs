@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Diagnostic, Findings, Place, codes};
 use chancery_base::resource::Object;
+use chancery_kubernetes::object_tables::ByContent;
 use chancery_text::{Node, NodeId, Value, series};
 
 /// Fields with everything below them: kind, path, reason. A path that begins with a dot is the end of a path, in any kind.
@@ -38,13 +39,23 @@ const OF_BACKENDS: &str = "a Backend has its own ports";
 /// At most this many further places are shown for one object.
 const MOST_PLACES: usize = 32;
 
+/// Objects without such fields.
+#[derive(Default)]
+pub(crate) struct Memory(ByContent<()>);
+
 /// Reports the fields of objects that the API server accepted.
-pub(crate) fn report<'a>(objects: impl Iterator<Item = &'a Admitted<'a>>, sink: &mut Findings) {
+pub(crate) fn report<'a>(objects: impl Iterator<Item = &'a Admitted<'a>>, memory: &mut Memory, sink: &mut Findings) {
+    memory.0.begin();
     for object in objects.map(|admitted| admitted.object) {
-        if let Some(found) = finding(object) {
-            sink.report(found);
+        if memory.0.get(object).is_some() {
+            continue;
+        }
+        match finding(object) {
+            Some(found) => _ = sink.report(found),
+            None => memory.0.put(object, ()),
         }
     }
+    memory.0.end();
 }
 
 type Found = (&'static str, String, NodeId);

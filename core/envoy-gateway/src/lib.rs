@@ -16,6 +16,7 @@ mod compile;
 mod context;
 mod defaults;
 mod documents;
+mod facts;
 mod findings;
 mod inert;
 mod jwks;
@@ -23,6 +24,7 @@ mod kinds;
 mod load;
 mod lua_syntax;
 mod materials;
+mod memory;
 mod model;
 mod names;
 mod options;
@@ -78,7 +80,7 @@ pub static DIALECT: Dialect = Dialect {
     codes: codes::ALL,
     outputs: stages::OUTPUTS,
     checks: &[chancery_kubernetes::gateway_api::checks::references, findings::same_matches],
-    memory: || Box::new(compile::Memory::default()),
+    memory: || Box::new(memory::Memory::default()),
     compile: |task| compile::compile(task),
     cluster_label: compile::cluster_label,
     setting_changes: |_, _| alloc::vec::Vec::new(),

@@ -2,7 +2,7 @@
 //!
 //! Follows Envoy Gateway's order: Gateways, listeners, patches, Backends, routes, policies. Does not write Envoy's messages; see `xds`.
 
-use super::context::{InForce, Index, Translator};
+use super::context::{InForce, Index, RouteMemory, Translator};
 use super::load::Loaded;
 use super::policy;
 use super::settings::Settings;
@@ -14,7 +14,14 @@ use chancery_base::diagnostic::Findings;
 use chancery_base::ir::Tree;
 
 /// Translates what one class has loaded. `class` gets further conditions of the class.
-pub(crate) fn translate<'a>(loaded: &'a Loaded<'a>, settings: &'a Settings, class: &mut Conditions) -> Translator<'a> {
+///
+/// `memory` holds HTTPRoutes of earlier compiles; it is `None` if nothing is kept.
+pub(crate) fn translate<'a>(
+    loaded: &'a Loaded<'a>,
+    settings: &'a Settings,
+    class: &mut Conditions,
+    memory: Option<&'a mut RouteMemory>,
+) -> Translator<'a> {
     let resources = &loaded.resources;
     let mut translator = Translator {
         settings,
@@ -28,6 +35,8 @@ pub(crate) fn translate<'a>(loaded: &'a Loaded<'a>, settings: &'a Settings, clas
         xds: BTreeMap::new(),
         policies: PolicyStatuses::new(),
         backend_clusters: BTreeMap::new(),
+        backend_tls_uses: 0,
+        memory,
         index: Index::default(),
         in_force: InForce::default(),
         findings: Findings::default(),
@@ -51,6 +60,7 @@ pub(crate) fn translate<'a>(loaded: &'a Loaded<'a>, settings: &'a Settings, clas
     policy::extensions(t);
     global::add(t);
     backend_tls::conclude(t);
+    keep(t);
     for xds in t.xds.values_mut() {
         for listener in xds.http.iter_mut().filter(|listener| !listener.preserve_route_order) {
             sort::sort(&mut listener.routes);
@@ -65,4 +75,19 @@ pub(crate) fn translate<'a>(loaded: &'a Loaded<'a>, settings: &'a Settings, clas
         }
     }
     translator
+}
+
+/// Keeps the routes for the next compile, before they are sorted.
+fn keep(t: &mut Translator<'_>) {
+    let Some(memory) = t.memory.take() else { return };
+    // Shared clusters and the databases of places depend on several routes.
+    let policies = t.resources.security_policies.iter();
+    let mut rules = policies.flat_map(|policy| policy.spec().at("authorization.rules").items());
+    let uses_places = rules.any(|rule| rule.at("principal.clientIPGeoLocations").exists());
+    if !t.backend_clusters.is_empty() || uses_places {
+        *memory = RouteMemory::default();
+        return;
+    }
+    memory.keep(&mut t.routes, &t.settings.controller, &t.xds);
+    memory.end();
 }

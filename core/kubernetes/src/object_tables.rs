@@ -167,6 +167,13 @@ impl<T> ByContent<T> {
         }
     }
 
+    /// Forgets the result for an object.
+    pub fn remove(&mut self, object: &Object) {
+        if let Some(place) = object.id.index().and_then(|at| self.known.get_mut(at)) {
+            *place = None;
+        }
+    }
+
     /// Ends a compile: drops the entries after the last visited one.
     pub fn end(&mut self) {
         self.known.truncate(self.seen);

@@ -5,6 +5,7 @@ mod backend_policies;
 mod in_force;
 mod index;
 mod route_kind;
+mod route_memory;
 mod scope;
 mod translator;
 
@@ -12,6 +13,7 @@ pub(crate) use backend_policies::BackendPolicy;
 pub(crate) use in_force::{ADDRESSING, InForce, ListenerName};
 pub(crate) use index::Index;
 pub(crate) use route_kind::RouteKind;
+pub(crate) use route_memory::{RouteMemory, Translated};
 pub(crate) use scope::{Level, Scope};
 pub(crate) use translator::{
     BackendClusterKey, FrontendValidation, GatewayContext, Listener, ListenerId, ListenerSetContext, ListenerStatus, RouteContext, RouteParent,

@@ -10,6 +10,7 @@ use super::super::status::{Conditions, PolicyStatuses, Reference};
 use super::in_force::InForce;
 use super::index::Index;
 use super::route_kind::RouteKind;
+use super::route_memory::{RouteMemory, Translated};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -155,6 +156,8 @@ pub(crate) struct ListenerSetContext<'a> {
 pub(crate) struct RouteParent<'a> {
     /// The item of `spec.parentRefs`.
     pub(crate) at: Cursor<'a>,
+    /// The item's number.
+    pub(crate) place: usize,
     pub(crate) reference: Reference,
     /// The listeners that admit the route.
     pub(crate) listeners: Vec<ListenerId>,
@@ -170,8 +173,12 @@ pub(crate) struct RouteContext<'a> {
     pub(crate) object: &'a Admitted<'a>,
     pub(crate) parents: Vec<RouteParent<'a>>,
     pub(crate) statuses: Vec<(Reference, Conditions)>,
+    /// The listeners that count it as attached.
+    pub(crate) attached: Vec<ListenerId>,
     /// The routes in the model that its rules became.
     pub(crate) spans: Vec<RouteSpan>,
+    /// `None` if a later compile must translate it again.
+    pub(crate) translated: Option<Translated>,
 }
 
 /// Consecutive routes of a listener in the model, before they are sorted.
@@ -231,6 +238,10 @@ pub(crate) struct Translator<'a> {
     /// Statuses of all kinds of policies.
     pub(crate) policies: PolicyStatuses,
     pub(crate) backend_clusters: BTreeMap<BackendClusterKey, BackendCluster>,
+    /// How many backends got TLS from a BackendTLSPolicy.
+    pub(crate) backend_tls_uses: usize,
+    /// What HTTPRoutes became in earlier compiles; `None` if nothing is kept.
+    pub(crate) memory: Option<&'a mut RouteMemory>,
     /// The policies' settings for backends, before routes are translated.
     pub(crate) index: Index,
     /// The policies that count, by what they are for.

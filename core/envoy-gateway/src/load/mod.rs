@@ -30,8 +30,8 @@ pub(crate) struct Loaded<'a> {
 }
 
 /// The labels of an EndpointSlice that name its Service or ServiceImport.
-const SERVICE_LABEL: &str = "kubernetes.io/service-name";
-const IMPORT_LABEL: &str = "multicluster.kubernetes.io/service-name";
+pub(crate) const SERVICE_LABEL: &str = "kubernetes.io/service-name";
+pub(crate) const IMPORT_LABEL: &str = "multicluster.kubernetes.io/service-name";
 
 /// A backend that something refers to.
 type BackendKey = (Str, Str, Str, Str);
@@ -42,6 +42,8 @@ pub(crate) struct Loader<'a> {
     settings: &'a Settings,
     all_grants: Vec<&'a Admitted<'a>>,
     out: Resources<'a>,
+    /// Whether what refers to a backend is an HTTPRoute.
+    in_http_route: bool,
     /// Group, kind, namespace and name.
     backend_refs: BTreeSet<BackendKey>,
     namespaces: BTreeSet<Str>,
@@ -64,6 +66,7 @@ fn load_class<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, class: &'a A
         settings,
         all_grants: Vec::new(),
         out: Resources { class: class.name().clone(), ..Resources::default() },
+        in_http_route: false,
         backend_refs: BTreeSet::new(),
         namespaces: BTreeSet::new(),
         sets_of: BTreeMap::new(),
@@ -173,7 +176,11 @@ impl<'a> Loader<'a> {
             "" => Str::new(default),
             written => Str::new(written),
         };
-        self.backend_refs.insert((or("group", ""), or("kind", "Service"), or("namespace", namespace), or("name", "")));
+        let (there, name) = (or("namespace", namespace), or("name", ""));
+        if !self.in_http_route {
+            self.out.others_backends.push((there.clone(), name.clone()));
+        }
+        self.backend_refs.insert((or("group", ""), or("kind", "Service"), there, name));
     }
 
     /// Adds a backend, and the grant that permits it. The backend is added even if nothing permits it.

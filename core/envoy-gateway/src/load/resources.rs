@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
+use core::cell::RefCell;
 
 /// Settings of the proxies of a Gateway: EnvoyProxies of Gateway and class, and the controller's default, merged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,6 +67,10 @@ pub(crate) struct Resources<'a> {
     pub(crate) http_route_filters: ByName<'a>,
     pub(crate) trust_bundles: BTreeMap<Str, &'a Admitted<'a>>,
     pub(crate) namespaces: BTreeMap<Str, &'a Admitted<'a>>,
+    /// Services that something other than an HTTPRoute refers to.
+    pub(crate) others_backends: Vec<Name>,
+    /// The names of the Services that were looked up, while they are recorded.
+    pub(super) reads: RefCell<Option<Vec<Name>>>,
 }
 
 /// Who refers to an object of another namespace.
@@ -87,7 +92,33 @@ pub(crate) struct To<'t> {
 
 impl<'a> Resources<'a> {
     pub(crate) fn service(&self, namespace: &str, name: &str) -> Option<&'a Admitted<'a>> {
+        self.note_read(namespace, name);
         find(&self.services, namespace, name)
+    }
+
+    /// Returns the EndpointSlices of a Service or ServiceImport.
+    pub(crate) fn slices_of(&self, owner: SliceOwner, namespace: &str, name: &str) -> &[&'a Admitted<'a>] {
+        self.note_read(namespace, name);
+        self.slices.get(&(owner, Str::new(namespace), Str::new(name))).map_or(&[][..], Vec::as_slice)
+    }
+
+    fn note_read(&self, namespace: &str, name: &str) {
+        if let Some(reads) = self.reads.borrow_mut().as_mut() {
+            reads.push((Str::new(namespace), Str::new(name)));
+        }
+    }
+
+    /// Starts to record the Services that are looked up.
+    pub(crate) fn record_reads(&self) {
+        *self.reads.borrow_mut() = Some(Vec::new());
+    }
+
+    /// Returns the names of the recorded Services.
+    pub(crate) fn take_reads(&self) -> Vec<Name> {
+        let mut reads = self.reads.take().unwrap_or_default();
+        reads.sort();
+        reads.dedup();
+        reads
     }
 
     pub(crate) fn service_import(&self, namespace: &str, name: &str) -> Option<&'a Admitted<'a>> {

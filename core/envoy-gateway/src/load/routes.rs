@@ -59,7 +59,9 @@ impl<'a> Loader<'a> {
             self.gateway_secrets(gateway);
             self.listener_sets(gateway, &sets);
             for (kind, name, attached) in &routes {
+                self.in_http_route = *kind == Kind::HttpRoute;
                 self.routes(gateway, *kind, name, attached, &mut known);
+                self.in_http_route = false;
             }
             let proxy = match self.gateway_parameters(gateway) {
                 Ok(proxy) => proxy,

@@ -362,6 +362,7 @@ fn validation_of_policy(t: &mut Translator<'_>, of: &SettingOf, parent: &Referen
         };
         t.in_force.backends.put(backend, of_backend);
     }
+    t.backend_tls_uses += 1;
     let bundle = bundle_of(t, policy);
     let status = t.policies.entry(policy.id()).or_default();
     let mut ancestors: Vec<Reference> = status.ancestors.iter().map(|(known, _)| known.clone()).collect();

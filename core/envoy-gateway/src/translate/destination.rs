@@ -201,7 +201,7 @@ pub(crate) fn endpoints_of_service(
     port_name: &str,
     transport: &str,
 ) -> (Vec<Endpoint>, Option<AddressType>) {
-    let slices = t.resources.slices.get(&(owner, Str::new(namespace), Str::new(name))).map_or(&[][..], Vec::as_slice);
+    let slices = t.resources.slices_of(owner, namespace, name);
     let (mut endpoints, mut kinds) = (Vec::new(), BTreeSet::new());
     for slice in slices {
         let root = slice.root();

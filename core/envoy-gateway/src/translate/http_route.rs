@@ -58,8 +58,7 @@ pub(super) fn process<'a>(t: &mut Translator<'a>, route: &mut RouteContext<'a>) 
         if route.kind == RouteKind::Grpc && route.conditions(parent).is("Accepted", false) {
             continue;
         }
-        let (fits, mut spans) = listeners(t, route, parent, &prepared);
-        route.spans.append(&mut spans);
+        let fits = listeners(t, route, parent, &prepared);
         if !fits {
             let kind = route.kind.name();
             let message = format!("There were no hostname intersections between the {kind} and this parent ref's Listener(s).");
@@ -328,31 +327,32 @@ fn stat_name(pattern: &str, route: &RouteContext<'_>, rule: Option<&str>, index:
     Tree::from(text)
 }
 
-/// Adds the routes to the listeners of a parent. Returns whether any host fits, and where the routes are.
-fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize, prepared: &[Prepared]) -> (bool, Vec<RouteSpan>) {
-    let ids = &route.parents[parent].listeners;
-    let (mut fits, mut spans) = (ids.is_empty(), Vec::new());
+/// Adds the routes to the listeners of a parent. Returns whether any host fits.
+fn listeners<'a>(t: &mut Translator<'a>, route: &mut RouteContext<'a>, parent: usize, prepared: &[Prepared]) -> bool {
+    let ids = route.parents[parent].listeners.clone();
+    let mut fits = ids.is_empty();
     // Version 1.8 uses the port of a route's first listener for all of them.
     let mut first_ports: Vec<Option<Tree>> = alloc::vec![None; prepared.len()];
     let shares_ports = t.settings.version.is_1_8();
-    for id in ids.iter().copied() {
+    for id in ids {
         let hosts = hosts::compute(t, route.object.spec().field("hostnames"), id);
         if hosts.is_empty() {
             continue;
         }
         fits = true;
         t.listener_mut(id).status.attached_routes += 1;
+        route.attached.push(id);
         if !t.listener(id).is_ready() {
             continue;
         }
         let mut made = Vec::new();
         for host in &hosts {
             for (of, first_port) in prepared.iter().zip(&mut first_ports) {
-                let mut route = route_for_host(t, route, id, host, of);
-                if shares_ports && let Some(redirect) = &mut route.redirect {
+                let mut of_host = route_for_host(t, route, id, host, of);
+                if shares_ports && let Some(redirect) = &mut of_host.redirect {
                     redirect.port = first_port.get_or_insert_with(|| redirect.port.clone()).clone();
                 }
-                made.push(Arc::new(route));
+                made.push(Arc::new(of_host));
             }
         }
         let key = t.ir_key(t.gateways[id.gateway].object);
@@ -370,9 +370,9 @@ fn listeners<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, parent: usize
         }
         let start = listener.routes.len();
         listener.routes.extend(made);
-        spans.push(RouteSpan { ir_key: key, listener: place, routes: start..listener.routes.len() });
+        route.spans.push(RouteSpan { ir_key: key, listener: place, routes: start..listener.routes.len() });
     }
-    (fits, spans)
+    fits
 }
 
 fn route_for_host<'a>(t: &mut Translator<'a>, route: &RouteContext<'a>, id: ListenerId, host: &Sourced<Str>, of: &Prepared) -> HttpRoute {

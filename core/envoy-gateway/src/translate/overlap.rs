@@ -5,8 +5,10 @@ use super::super::model::{HttpRoute, StringMatch, StringMatchKind};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_text::Str;
+use core::hash::{BuildHasher, Hash, Hasher};
 
 type Compared = (String, String, bool, String);
 /// Kind, namespace and name of a route.
@@ -18,7 +20,7 @@ pub(crate) fn report(t: &mut Translator<'_>) {
     let mut overlaps: BTreeMap<(Str, Owner), BTreeSet<Owner>> = BTreeMap::new();
     for listener in t.xds.values().flat_map(|xds| &xds.http) {
         let mut buckets: BTreeMap<_, BTreeSet<Owner>> = BTreeMap::new();
-        for route in &listener.routes {
+        for route in candidates(&listener.routes) {
             let of = &route.metadata;
             buckets.entry(key(route)).or_default().insert((of.kind.clone(), of.namespace.clone(), of.name.clone()));
         }
@@ -52,10 +54,32 @@ pub(crate) fn report(t: &mut Translator<'_>) {
     }
 }
 
-fn key(route: &HttpRoute) -> (Str, Compared, Vec<Compared>, Vec<Compared>, Vec<Compared>) {
+/// Returns routes whose matches may be those of another route: all but those with a hash of their own.
+fn candidates(routes: &[Arc<HttpRoute>]) -> impl Iterator<Item = &HttpRoute> {
+    let mut hashes: Vec<(u64, usize)> = routes.iter().enumerate().map(|(at, route)| (hash_of(route), at)).collect();
+    hashes.sort_unstable();
+    let several = hashes.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1).flatten();
+    let places: Vec<usize> = several.map(|(_, at)| *at).collect();
+    places.into_iter().filter_map(|at| routes.get(at).map(|route| &**route))
+}
+
+/// A hash that is equal for routes with equal keys. It leaves out what is costly to compare.
+fn hash_of(route: &HttpRoute) -> u64 {
+    let mut hasher = foldhash::fast::FixedState::with_seed(0).build_hasher();
+    route.hostname.value.hash(&mut hasher);
+    let path = route.path.as_ref().filter(|_| !is_connect(route)).map_or("/", |path| &path.value.value);
+    path.strip_suffix('/').unwrap_or(path).hash(&mut hasher);
+    (route.headers.len(), route.query.len(), route.cookies.len()).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn is_connect(route: &HttpRoute) -> bool {
     let upgrades = route.traffic.as_ref().and_then(|traffic| traffic.http_upgrade.as_ref());
-    let is_connect = upgrades.is_some_and(|upgrades| upgrades.iter().any(|upgrade| upgrade.get("type").is("CONNECT")));
-    let path = if is_connect { (String::from("CONNECT"), String::new(), false, String::new()) } else { path(route.path.as_ref()) };
+    upgrades.is_some_and(|upgrades| upgrades.iter().any(|upgrade| upgrade.get("type").is("CONNECT")))
+}
+
+fn key(route: &HttpRoute) -> (Str, Compared, Vec<Compared>, Vec<Compared>, Vec<Compared>) {
+    let path = if is_connect(route) { (String::from("CONNECT"), String::new(), false, String::new()) } else { path(route.path.as_ref()) };
     let list = |matches: &[StringMatch], lower: bool| {
         let mut all: Vec<Compared> = matches.iter().map(|of| compared(of, lower)).collect();
         all.sort();

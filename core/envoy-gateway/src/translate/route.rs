@@ -1,7 +1,7 @@
 //! Attaches routes to listeners, and concludes their statuses.
 
 use super::super::cluster::Admitted;
-use super::super::context::{ListenerId, RouteContext, RouteKind, RouteParent, Translator};
+use super::super::context::{ListenerId, RouteContext, RouteKind, RouteParent, Translated, Translator};
 use super::super::kinds::GATEWAY_API;
 use super::super::status::{Conditions, Reference};
 use super::{http_route, stream_route};
@@ -22,14 +22,30 @@ pub(crate) fn process(t: &mut Translator<'_>) {
     ];
     for (kind, objects) in kinds {
         for object in objects.iter().copied() {
-            let mut route = RouteContext { kind, object, parents: Vec::new(), statuses: Vec::new(), spans: Vec::new() };
+            if kind == RouteKind::Http
+                && let Some(known) = t.memory.as_mut().and_then(|memory| memory.find(object))
+            {
+                t.add_again(object, known);
+                continue;
+            }
+            let mut route =
+                RouteContext { kind, object, parents: Vec::new(), statuses: Vec::new(), attached: Vec::new(), spans: Vec::new(), translated: None };
             if !attach(t, &mut route) {
                 continue;
+            }
+            let uses = t.backend_tls_uses;
+            if t.memory.is_some() {
+                resources.record_reads();
             }
             match kind {
                 RouteKind::Http | RouteKind::Grpc => http_route::process(t, &mut route),
                 RouteKind::Tls => stream_route::process_tls(t, &mut route),
                 RouteKind::Tcp | RouteKind::Udp => stream_route::process(t, &mut route),
+            }
+            // The status of a BackendTLSPolicy names the routes that use it.
+            let services = resources.take_reads();
+            if t.memory.is_some() && t.backend_tls_uses == uses {
+                route.translated = Some(Translated::Now { services, statuses: route.statuses.clone() });
             }
             t.routes.push(route);
         }
@@ -39,7 +55,7 @@ pub(crate) fn process(t: &mut Translator<'_>) {
 /// Finds the listeners of each parent. Returns whether any parent is one of ours.
 fn attach<'a>(t: &Translator<'a>, route: &mut RouteContext<'a>) -> bool {
     let object: &'a Admitted<'a> = route.object;
-    for at in object.spec().field("parentRefs").items() {
+    for (place, at) in object.spec().field("parentRefs").items().enumerate() {
         let Some(selected) = referenced(t, object.namespace(), at) else { continue };
         let reference = reference_of(at);
         let status = status_of(route, at, &reference);
@@ -58,7 +74,7 @@ fn attach<'a>(t: &Translator<'a>, route: &mut RouteContext<'a>) -> bool {
                 conditions.set("Accepted", true, "Accepted", "Route is accepted");
             }
         }
-        route.parents.push(RouteParent { at, reference, listeners, status, overlapping: BTreeSet::new() });
+        route.parents.push(RouteParent { at, place, reference, listeners, status, overlapping: BTreeSet::new() });
     }
     !route.parents.is_empty()
 }

@@ -6,6 +6,7 @@
 //! Does not choose the pieces; see `document`.
 
 use super::memory::{EncodedForms, Entry, Memo, RequestedForms};
+use super::verbatim_memory::VerbatimMemory;
 use super::{runs, verbatim};
 use crate::Layout;
 use alloc::string::String;
@@ -18,6 +19,7 @@ use chancery_base::rope::Rope;
 use chancery_envoy_api::describe::{Describe, Reflect, Value};
 use chancery_envoy_api::json::{self, Style};
 use chancery_envoy_api::rules::{self, validate};
+use chancery_text::{Str, write_quoted};
 
 /// The receiver of a document that is not kept as text.
 pub(super) struct Outlet<'o> {
@@ -161,13 +163,21 @@ impl<'o> Composer<'o> {
     }
 
     /// Writes a message that is passed on verbatim.
-    pub(super) fn verbatim<M: json::Readable + Describe>(&mut self, of: &Tree) {
+    pub(super) fn verbatim<M: json::Readable + Describe>(&mut self, of: &Tree, memory: &mut VerbatimMemory) {
         if let Some(broken) = &mut self.broken {
             add_broken(broken, self.trace.path(), &verbatim::broken::<M>(of));
         }
+        // A streamed text is written once.
+        let streams = self.streams();
         if let Some(rope) = &mut self.rope {
-            let indent = (self.layout == Layout::Pretty).then_some(self.level * 2);
-            rope.append(|glue| of.write_json(glue, indent));
+            if streams {
+                let indent = (self.layout == Layout::Pretty).then_some(self.level * 2);
+                rope.append(|glue| of.write_json(glue, indent));
+            } else if HOLD_HOSTS.contains(&M::INFO.full_name) {
+                write_parts(rope, of, (self.layout, self.level), memory);
+            } else {
+                rope.push_shared(memory.text(of, self.layout, self.level));
+            }
         }
         if self.trace.is_on() {
             note(of, &mut self.trace);
@@ -473,6 +483,52 @@ fn style(layout: Layout, level: usize) -> Style {
 
 fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Violation]) {
     broken.extend(found.iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation.clone() }));
+}
+
+/// Messages that may contain virtual hosts.
+const HOLD_HOSTS: [&str; 2] = ["envoy.config.listener.v3.Listener", "envoy.config.route.v3.RouteConfiguration"];
+
+/// Writes a message that is passed on verbatim: virtual hosts and messages without any from the memory.
+fn write_parts(rope: &mut Rope, of: &Tree, (layout, level): (Layout, usize), memory: &mut VerbatimMemory) {
+    if !has_virtual_hosts(of) {
+        return rope.push_shared(memory.text(of, layout, level));
+    }
+    let (open, close, items): (_, _, Vec<(Option<&Str>, &Tree)>) = match &of.value {
+        Plain::Object(fields) => ('{', '}', fields.0.iter().map(|(key, value)| (Some(key), value)).collect()),
+        _ => ('[', ']', of.items().iter().map(|item| (None, item)).collect()),
+    };
+    let line = |glue: &mut String, level: usize| {
+        if layout == Layout::Pretty {
+            glue.push('\n');
+            (0..level).for_each(|_| glue.push_str("  "));
+        }
+    };
+    rope.append(|glue| glue.push(open));
+    for (at, (key, value)) in items.into_iter().enumerate() {
+        rope.append(|glue| {
+            glue.push_str(if at > 0 { "," } else { "" });
+            line(glue, level + 1);
+            if let Some(key) = key {
+                write_quoted(glue, key);
+                glue.push_str(if layout == Layout::Pretty { ": " } else { ":" });
+            }
+        });
+        write_parts(rope, value, (layout, level + 1), memory);
+    }
+    rope.append(|glue| {
+        line(glue, level);
+        glue.push(close);
+    });
+}
+
+/// Whether a value is a list of virtual hosts, or contains one.
+fn has_virtual_hosts(of: &Tree) -> bool {
+    let is_host = |item: &Tree| item.find("domains").is_some();
+    match &of.value {
+        Plain::Object(fields) => fields.0.iter().any(|(_, value)| has_virtual_hosts(value)),
+        Plain::List(items) => items.first().is_some_and(is_host) || items.iter().any(has_virtual_hosts),
+        _ => false,
+    }
 }
 
 /// Records the origins of a value's parts.

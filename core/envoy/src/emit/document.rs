@@ -8,6 +8,7 @@ use super::listener::{filter_chain, http_filter, listener, tcp_filter};
 use super::memory::Emitted;
 use super::message::{assignments, by_name, route_tables, served_listeners};
 use super::route::{route, route_configuration, virtual_host};
+use super::verbatim_memory::VerbatimMemory;
 use super::{Context, Options, bootstrap, cluster, endpoint, pb, secret, verbatim};
 use crate::Document;
 use alloc::string::String;
@@ -147,7 +148,11 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                     if !ir.listeners.is_empty() || !verbatim.listeners.is_empty() {
                         c.list_of("listeners", |c| {
                             ir.listeners.iter().for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
-                            emit_verbatim::<pb::listener::Listener, _>(&verbatim::listeners(verbatim, cx), c);
+                            emit_verbatim::<pb::listener::Listener, _>(
+                                &verbatim::listeners(verbatim, cx, &mut memory.verbatim),
+                                c,
+                                &mut memory.verbatim,
+                            );
                         });
                     }
                     // The management server's own cluster comes last.
@@ -157,13 +162,17 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                         c.list_of("clusters", |c| {
                             clusters(&ir.clusters, cx, c, memory);
                             own.into_iter().for_each(|of| clusters(core::slice::from_ref(of), cx, c, memory));
-                            emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::clusters(verbatim, cx), c);
+                            emit_verbatim::<pb::cluster::Cluster, _>(
+                                &verbatim::clusters(verbatim, cx, &mut memory.verbatim),
+                                c,
+                                &mut memory.verbatim,
+                            );
                             if server.is_some() {
                                 c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
                             }
                         });
                     }
-                    c.list("secrets", verbatim::secrets(verbatim, cx), |c, of| c.verbatim::<pb::tls::Secret>(&of));
+                    c.list("secrets", verbatim::secrets(verbatim, cx), |c, of| c.verbatim::<pb::tls::Secret>(&of, &mut memory.verbatim));
                 });
             });
         },
@@ -175,19 +184,19 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
     c.object(|c| {
         c.list_of("listeners", |c| {
             served_listeners(ir).for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
-            emit_verbatim::<pb::listener::Listener, _>(&verbatim::filled(&own.listeners, options.secrets), c);
+            emit_verbatim::<pb::listener::Listener, _>(&verbatim::filled(&own.listeners, options.secrets), c, &mut memory.verbatim);
         });
         c.list_of("routes", |c| {
             route_tables(ir).into_iter().for_each(|of| c.element(|c| table(of, cx, c, memory)));
-            emit_verbatim::<pb::route::RouteConfiguration, _>(&verbatim::filled(&own.routes, options.secrets), c);
+            emit_verbatim::<pb::route::RouteConfiguration, _>(&verbatim::filled(&own.routes, options.secrets), c, &mut memory.verbatim);
         });
         c.list_of("clusters", |c| {
             clusters(&ir.clusters, cx, c, memory);
-            emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::filled(&own.clusters, options.secrets), c);
+            emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::filled(&own.clusters, options.secrets), c, &mut memory.verbatim);
         });
         c.list_of("endpoints", |c| {
             assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
-            emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(&verbatim::filled(&own.endpoints, options.secrets), c);
+            emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(&verbatim::filled(&own.endpoints, options.secrets), c, &mut memory.verbatim);
         });
         c.list_of("secrets", |c| {
             secret::all(ir).values().for_each(|(held, origins)| {
@@ -198,7 +207,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
                     });
                 });
             });
-            emit_verbatim::<pb::tls::Secret, _>(&verbatim::filled(&own.secrets, options.secrets), c);
+            emit_verbatim::<pb::tls::Secret, _>(&verbatim::filled(&own.secrets, options.secrets), c, &mut memory.verbatim);
         });
         c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });
@@ -208,9 +217,9 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
 const PASSED_ON: usize = 256;
 
 /// Resources that are passed on verbatim.
-fn emit_verbatim<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>) {
+fn emit_verbatim<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>, memory: &mut VerbatimMemory) {
     for some in all.chunks(PASSED_ON) {
-        some.iter().for_each(|of| c.element(|c| c.verbatim::<M>(of.borrow())));
+        some.iter().for_each(|of| c.element(|c| c.verbatim::<M>(of.borrow(), memory)));
         c.pass_on();
     }
 }

@@ -5,6 +5,7 @@
 
 use super::Context;
 use super::runs::{RunMade, Runs};
+use super::verbatim_memory::VerbatimMemory;
 use crate::Layout;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -20,6 +21,7 @@ pub struct Emitted {
     pub(super) routes: Memo<Route>,
     /// For bootstraps and for resources, which request certificates in different ways.
     clusters: [Memo<Cluster>; 2],
+    pub(super) verbatim: VerbatimMemory,
     /// The last encoding of each resource.
     #[cfg(feature = "wire")]
     pub(super) latest: super::encoded::Latest,
@@ -47,6 +49,7 @@ impl Emitted {
         self.round = self.round.wrapping_add(1);
         self.routes.begin(self.round);
         self.clusters.iter_mut().for_each(|memo| memo.begin(self.round));
+        self.verbatim.begin();
     }
 
     /// Returns the cached clusters of this kind of document.

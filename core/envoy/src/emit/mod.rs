@@ -38,6 +38,7 @@ mod secret;
 mod tls;
 mod tracing;
 mod verbatim;
+mod verbatim_memory;
 
 pub use document::{Violation, emit, output_map, stream, violations};
 #[cfg(feature = "wire")]

@@ -5,6 +5,7 @@
 //!
 //! Does not interpret messages.
 
+use super::verbatim_memory::VerbatimMemory;
 use super::{Context, Lookup};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -17,6 +18,7 @@ use chancery_envoy_api::json::{self, Problem, ProblemKind, Read, Readable};
 use chancery_envoy_api::rules;
 use chancery_text::{Str, base64};
 use core::net::IpAddr;
+use hashbrown::{HashMap, HashSet};
 
 /// Converts a resource to a message, as far as it fits.
 pub(super) fn message<M: Readable>(of: &Tree) -> M {
@@ -57,26 +59,84 @@ fn violation<M: Describe>(problem: Problem, rule: &'static str) -> rules::Violat
     rules::Violation { pointer: problem.pointer, message_type: M::INFO.full_name, field: "", rule, message: problem.message }
 }
 
-/// Listeners as a bootstrap contains them: with their routes inline and their certificates by name.
-pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
-    let clusters: BTreeSet<&str> = of.clusters.iter().map(|cluster| cluster.get("name").text()).collect();
-    // A table that Envoy requests may name clusters that do not exist; in a listener it must say so.
-    let unchecked = |table: &Arc<Tree>| unchecked(table, &|name| !clusters.contains(name)).unwrap_or_else(|| (**table).clone());
-    let held = held_secrets(of, cx);
-    let local = |of: Tree| -> Tree {
+/// Makes a resource, or a part of one, as a bootstrap contains it: with its certificates by name.
+struct Localizer<'a, 'c> {
+    cx: &'a Context<'c>,
+    /// The secrets that the bootstrap contains.
+    held: BTreeSet<Str>,
+}
+
+impl<'a, 'c> Localizer<'a, 'c> {
+    fn new(of: &Verbatim, cx: &'a Context<'c>, memory: &mut VerbatimMemory) -> Self {
+        let held = held_secrets(of, cx);
+        memory.use_secrets(&held);
+        Self { cx, held }
+    }
+
+    fn local(&self, of: Tree) -> Tree {
         if !needs_server(&of) {
             return of;
         }
-        let mut names = Names::of(&of, source(cx.server)).lacking(cx.pod_files);
+        let mut names = Names::of(&of, source(self.cx.server)).lacking(self.cx.pod_files);
         let mut of = of;
-        include_or_name(&mut of, &mut names, cx.secrets);
+        include_or_name(&mut of, &mut names, self.cx.secrets);
         comment_missing_users(&mut of);
-        without_server(&mut of, &held);
+        without_server(&mut of, &self.held);
         of
-    };
-    let all_tables: Vec<(Str, Tree)> = of.routes.iter().map(|table| (table.get("name").str(), local(unchecked(table)))).collect();
+    }
+
+    /// A route table. A table that Envoy requests may name clusters that do not exist; in a listener it must say so.
+    fn table(&self, of: &Tree, clusters: &HashSet<&str>, memory: &mut VerbatimMemory) -> Tree {
+        let is_missing = |name: &str| !clusters.contains(name);
+        let mut frame = of.clone();
+        let hosts = frame.get_mut("virtual_hosts").map(core::mem::take).unwrap_or_default();
+        let mut names_missing = names_cluster(&frame, &mut |name| is_missing(name));
+        let mut changed: Vec<(usize, Tree)> = Vec::new();
+        for (at, host) in hosts.items().iter().enumerate() {
+            let make = || {
+                let mut clusters = Vec::new();
+                names_cluster(host, &mut |name| {
+                    clusters.push(Str::new(name));
+                    false
+                });
+                (clusters, needs_server(host).then(|| self.local(host.clone())))
+            };
+            // With a host's key material, nothing is kept.
+            let made = if self.cx.secrets.is_some() { Some(make()) } else { None };
+            let known = match &made {
+                Some((clusters, local)) => Some((clusters, local)),
+                None => memory.host(host, make).map(|known| (&known.clusters, &known.local)),
+            };
+            let Some((named, local)) = known else { continue };
+            names_missing |= named.iter().any(|name| is_missing(name));
+            changed.extend(local.clone().map(|local| (at, local)));
+        }
+        let mut out = of.clone();
+        if needs_server(&frame) {
+            out = self.local(frame);
+            out.set("virtual_hosts", hosts);
+        }
+        if !changed.is_empty()
+            && let Some(hosts) = out.get_mut("virtual_hosts").map(Tree::items_mut)
+        {
+            for (at, local) in changed {
+                hosts[at] = local;
+            }
+        }
+        if names_missing {
+            out.set("validate_clusters", Tree::from(false));
+        }
+        out
+    }
+}
+
+/// Listeners as a bootstrap contains them: with their routes inline and their certificates by name.
+pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>, memory: &mut VerbatimMemory) -> Vec<Tree> {
+    let clusters: HashSet<&str> = of.clusters.iter().map(|cluster| cluster.get("name").text()).collect();
+    let localizer = Localizer::new(of, cx, memory);
+    let all_tables: Vec<(Str, Tree)> = of.routes.iter().map(|table| (table.get("name").str(), localizer.table(table, &clusters, memory))).collect();
     let tables: BTreeMap<&str, &Tree> = all_tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
-    let mut all: Vec<Tree> = of.listeners.iter().map(|listener| local((**listener).clone())).collect();
+    let mut all: Vec<Tree> = of.listeners.iter().map(|listener| localizer.local((**listener).clone())).collect();
     all.iter_mut().for_each(|listener| with_tables(listener, &tables));
     all
 }
@@ -90,31 +150,36 @@ fn needs_server(of: &Tree) -> bool {
 }
 
 /// Clusters as a bootstrap contains them: with their endpoints inline and their certificates by name.
-pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
-    let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).collect();
-    let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
-    let held = held_secrets(of, cx);
-    for cluster in &mut all {
-        let needs_server = needs_server(cluster);
-        with_endpoints(cluster, &endpoints);
-        if !needs_server {
-            continue;
+pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>, memory: &mut VerbatimMemory) -> Vec<Tree> {
+    let endpoints: HashMap<&str, &Arc<Tree>> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), all)).collect();
+    let localizer = Localizer::new(of, cx, memory);
+    let local = |cluster: &Arc<Tree>, endpoints: Option<&Arc<Tree>>| {
+        let mut local = Tree::clone(cluster);
+        with_endpoints(&mut local, endpoints.map(|endpoints| &**endpoints));
+        if needs_server(cluster) {
+            let mut names = Names::of(&local, source(cx.server)).lacking(cx.pod_files);
+            include_or_name(&mut local, &mut names, cx.secrets);
+            without_server(&mut local, &localizer.held);
+            on_own_stream(&mut local, cx.server);
         }
-        let mut names = Names::of(cluster, source(cx.server)).lacking(cx.pod_files);
-        include_or_name(cluster, &mut names, cx.secrets);
-        without_server(cluster, &held);
-        on_own_stream(cluster, cx.server);
-    }
-    all
+        local
+    };
+    let one = |cluster: &Arc<Tree>| {
+        let service = cluster.at(&["eds_cluster_config", "service_name"]).text();
+        let own = endpoints.get(if service.is_empty() { cluster.get("name").text() } else { service }).copied();
+        let own = own.filter(|_| cluster.find("eds_cluster_config").is_some());
+        // With a host's key material, nothing is kept.
+        if cx.secrets.is_some() { local(cluster, own) } else { memory.cluster(cluster, own, || local(cluster, own)) }
+    };
+    of.clusters.iter().map(one).collect()
 }
 
-/// Moves endpoints that are requested by name into their cluster.
-fn with_endpoints(cluster: &mut Tree, endpoints: &BTreeMap<&str, &Tree>) {
-    let Some(asks) = cluster.take("eds_cluster_config") else { return };
-    let name = cluster.get("name").str();
-    let service = asks.get("service_name").str();
-    let known = endpoints.get(if service.is_empty() { name.as_str() } else { service.as_str() });
-    let assignment = known.map_or_else(|| Tree::object([("cluster_name", Tree::from(&name))]), |known| (*known).clone());
+/// Moves the endpoints that a cluster requests by name into it.
+fn with_endpoints(cluster: &mut Tree, endpoints: Option<&Tree>) {
+    if cluster.take("eds_cluster_config").is_none() {
+        return;
+    }
+    let assignment = endpoints.cloned().unwrap_or_else(|| Tree::object([("cluster_name", Tree::from(cluster.get("name").str()))]));
     let groups = assignment.get("endpoints").items().iter();
     let hosts = groups.flat_map(|group| group.get("lb_endpoints").items());
     let mut addresses = hosts.map(|host| host.at(&["endpoint", "address", "socket_address", "address"]).text());
@@ -328,8 +393,9 @@ fn source(server: Option<&Str>) -> Tree {
 }
 
 /// Returns a copy of a route table that tells Envoy to accept clusters that do not exist; `None` if the table names no missing cluster.
+#[cfg(feature = "wire")]
 fn unchecked(table: &Tree, is_missing: &dyn Fn(&str) -> bool) -> Option<Tree> {
-    if !names_cluster(table, is_missing) {
+    if !names_cluster(table, &mut |name| is_missing(name)) {
         return None;
     }
     let mut out = table.clone();
@@ -338,16 +404,16 @@ fn unchecked(table: &Tree, is_missing: &dyn Fn(&str) -> bool) -> Option<Tree> {
 }
 
 /// Whether routes at or below this value name such a cluster, as a target or as a mirror (Envoy `source/common/router/config_impl.cc`).
-fn names_cluster(of: &Tree, is_such: &dyn Fn(&str) -> bool) -> bool {
-    let is_named = |holder: &Tree, key: &str| {
+fn names_cluster(of: &Tree, is_such: &mut dyn FnMut(&str) -> bool) -> bool {
+    fn is_named(holder: &Tree, key: &str, is_such: &mut dyn FnMut(&str) -> bool) -> bool {
         let name = holder.get(key).text();
         !name.is_empty() && is_such(name)
-    };
+    }
     let within = |(key, value): &(Str, Tree)| match key.as_str() {
         "match" | "metadata" => false,
-        "weighted_clusters" => value.get("clusters").items().iter().any(|cluster| is_named(cluster, "name")),
-        "request_mirror_policies" => value.items().iter().any(|mirror| is_named(mirror, "cluster")),
-        "route" => is_named(value, "cluster") || names_cluster(value, is_such),
+        "weighted_clusters" => value.get("clusters").items().iter().any(|cluster| is_named(cluster, "name", is_such)),
+        "request_mirror_policies" => value.items().iter().any(|mirror| is_named(mirror, "cluster", is_such)),
+        "route" => is_named(value, "cluster", is_such) || names_cluster(value, is_such),
         _ => names_cluster(value, is_such),
     };
     of.fields().iter().any(within) || of.items().iter().any(|item| names_cluster(item, is_such))

@@ -1,0 +1,107 @@
+//! Keeps what earlier emissions made of resources that are passed on verbatim: local forms for a bootstrap, and texts.
+//!
+//! A part is known by the address of its fields, which the entry keeps unique. Does not write anything; see `verbatim` and `compose`.
+
+use crate::Layout;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::ir::{Plain, Tree};
+use chancery_text::Str;
+use hashbrown::HashMap;
+
+/// What earlier emissions made.
+#[derive(Debug, Default)]
+pub(super) struct VerbatimMemory {
+    texts: HashMap<(usize, usize, bool), Text>,
+    /// Clusters as a bootstrap contains them, by the addresses of the cluster and of its endpoints.
+    clusters: HashMap<(usize, usize), LocalCluster>,
+    /// Virtual hosts by the addresses of their fields.
+    hosts: HashMap<usize, LocalHost>,
+    /// The secrets that the bootstrap contains. Local forms depend on them.
+    held: BTreeSet<Str>,
+    round: u32,
+}
+
+#[derive(Debug)]
+struct Text {
+    #[expect(dead_code, reason = "keeps the address unique")]
+    of: Tree,
+    text: Arc<str>,
+    round: u32,
+}
+
+#[derive(Debug)]
+struct LocalCluster {
+    #[expect(dead_code, reason = "keeps the addresses unique")]
+    of: (Arc<Tree>, Option<Arc<Tree>>),
+    local: Tree,
+    round: u32,
+}
+
+/// A virtual host as a bootstrap contains it.
+#[derive(Debug)]
+pub(super) struct LocalHost {
+    #[expect(dead_code, reason = "keeps the address unique")]
+    of: Tree,
+    /// The clusters that its routes name.
+    pub(super) clusters: Vec<Str>,
+    /// The local form, if it differs.
+    pub(super) local: Option<Tree>,
+    round: u32,
+}
+
+impl VerbatimMemory {
+    /// Begins an emission, and drops what the last one did not use.
+    pub(super) fn begin(&mut self) {
+        let round = self.round;
+        self.texts.retain(|_, text| text.round == round);
+        self.clusters.retain(|_, cluster| cluster.round == round);
+        self.hosts.retain(|_, host| host.round == round);
+        self.round = round.wrapping_add(1);
+    }
+
+    /// Forgets local forms if the bootstrap contains other secrets.
+    pub(super) fn use_secrets(&mut self, held: &BTreeSet<Str>) {
+        if self.held != *held {
+            self.held.clone_from(held);
+            self.clusters.clear();
+            self.hosts.clear();
+        }
+    }
+
+    /// The text of a part at this level of indentation.
+    pub(super) fn text(&mut self, of: &Tree, layout: Layout, level: usize) -> Arc<str> {
+        let make = || {
+            let mut text = String::new();
+            of.write_json(&mut text, (layout == Layout::Pretty).then_some(level * 2));
+            Arc::from(text)
+        };
+        let Plain::Object(fields) = &of.value else { return make() };
+        let key = (fields.0.address(), level, layout == Layout::Pretty);
+        let known = self.texts.entry(key).or_insert_with(|| Text { of: of.clone(), text: make(), round: 0 });
+        known.round = self.round;
+        known.text.clone()
+    }
+
+    /// A cluster as a bootstrap contains it.
+    pub(super) fn cluster(&mut self, of: &Arc<Tree>, endpoints: Option<&Arc<Tree>>, make: impl FnOnce() -> Tree) -> Tree {
+        let address = |of: &Arc<Tree>| Arc::as_ptr(of).addr();
+        let key = (address(of), endpoints.map_or(0, address));
+        let known = self.clusters.entry(key).or_insert_with(|| LocalCluster { of: (of.clone(), endpoints.cloned()), local: make(), round: 0 });
+        known.round = self.round;
+        known.local.clone()
+    }
+
+    /// A virtual host as a bootstrap contains it: the clusters that it names, and its local form if it differs.
+    pub(super) fn host(&mut self, of: &Tree, make: impl FnOnce() -> (Vec<Str>, Option<Tree>)) -> Option<&LocalHost> {
+        let Plain::Object(fields) = &of.value else { return None };
+        let known = self.hosts.entry(fields.0.address()).or_insert_with(|| {
+            let (clusters, local) = make();
+            LocalHost { of: of.clone(), clusters, local, round: 0 }
+        });
+        known.round = self.round;
+        Some(known)
+    }
+}
