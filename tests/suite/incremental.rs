@@ -175,6 +175,37 @@ fn memories_change_nothing_of_gateway_routes() {
     }
 }
 
+#[test]
+fn gateway_edit_rebuilds_only_affected_clusters() {
+    let documents = split(&gateway_routes(40, 7).concat());
+    let options = options("dialect=envoy-gateway").expect("options");
+    let compile = |compiler: &mut Compiler, documents: &[String]| compiler.compile(&inputs([("in.yaml", documents.concat().as_str())]), &options);
+    let mut compiler = Compiler::new(dialect::ALL);
+    let mut known = compile(&mut compiler, &documents);
+    let find = |kind: &str, name: &str| {
+        let is_meant = |document: &&String| document.contains(&format!("kind: {kind}\n")) && document.contains(name);
+        documents.iter().position(|document| is_meant(&document)).expect("a document")
+    };
+    // The clusters of the route, or of the routes that share the Service.
+    let users = documents.iter().filter(|document| document.contains("kind: HTTPRoute") && document.contains("{name: item-7,")).count();
+    let edits = [
+        (find("HTTPRoute", "name: item-7,"), "/item/7", "/item/other", 1),
+        (find("EndpointSlice", "name: item-7-1,"), "port: 8080", "port: 8081", users),
+        (find("Service", "name: item-7,"), "name: http, port: 80", "appProtocol: kubernetes.io/h2c, name: http, port: 80", users),
+        (find("Gateway", "name: web,"), "port: 80", "port: 81", 40),
+    ];
+    for (at, from, to, expected) in edits {
+        let mut edited = documents.clone();
+        edited[at] = edited[at].replacen(from, to, 1);
+        assert_ne!(edited[at], documents[at]);
+        let now = compile(&mut compiler, &edited);
+        let clusters = |of: &Compilation| of.gateways().flat_map(|gateway| gateway.ir.delivery.verbatim.clusters.clone()).collect::<Vec<_>>();
+        let rebuilt = clusters(&known).iter().zip(&clusters(&now)).filter(|(before, now)| !Arc::ptr_eq(before, now)).count();
+        assert_eq!(rebuilt, expected, "{}", edited[at]);
+        known = compile(&mut compiler, &documents);
+    }
+}
+
 /// Documents that only a live agent sends, and proxies that this agent does not run.
 const LIVE: &str = "---\nKind: consul-agent\nDatacenter: dc1\nNode: node1\nTrustDomain: d.consul\n---\nNode: n2\nAddress: 10.0.0.2\nService: {ID: \
                     item-3-sidecar-proxy, Service: p, Kind: connect-proxy, Port: 20000, Proxy: {DestinationServiceName: item-3, Upstreams: \

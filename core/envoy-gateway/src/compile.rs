@@ -70,7 +70,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let of_input = references::owners(objects, &settings.controller, options.reads_all_classes);
     let changed = if remembers { memory.begin(objects, &options, &cluster) } else { BTreeSet::new() };
     let mut classes = BTreeMap::new();
-    for loaded in load(&cluster, &settings, of_input.reads_all()) {
+    for loaded in load(&cluster, &settings, of_input.reads_all(), remembers.then_some(&mut memory.load)) {
         let mut known = memory.classes.remove(&loaded.resources.class).unwrap_or_default();
         if loaded.resources.others_backends.iter().any(|name| changed.contains(name)) {
             known = ClassMemory::default();

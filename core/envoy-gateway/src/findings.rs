@@ -559,8 +559,9 @@ pub(crate) fn startup(objects: &Objects, options: &Options, error: &str, sink: &
 /// Writes down which objects belong to other controllers.
 pub(crate) fn of_others(objects: &Objects, owners: &Owners<'_>, ledger: &mut Ledger) {
     for object in objects.all() {
-        let is_open = matches!(ledger.get(object.id), State::Loaded);
-        if let Some(other) = owners.other(object).filter(|_| is_open) {
+        if matches!(ledger.get(object.id), State::Loaded)
+            && let Some(other) = owners.other(object)
+        {
             ledger.set(object.id, State::Ignored(Why::OtherController, format!("it belongs to {other}").into()));
         }
     }

@@ -8,7 +8,7 @@ use super::context::RouteMemory;
 use super::facts::FactMemory;
 use super::inert;
 use super::kinds::{self, Kind};
-use super::load::{IMPORT_LABEL, SERVICE_LABEL};
+use super::load::{self, IMPORT_LABEL, SERVICE_LABEL};
 use super::{Options, xds};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -22,6 +22,7 @@ use hashbrown::HashSet;
 pub(crate) struct Memory {
     pub(super) cluster: cluster::Memory,
     pub(super) inert: inert::Memory,
+    pub(super) load: load::Memory,
     /// By the name of the GatewayClass.
     pub(super) classes: BTreeMap<Str, ClassMemory>,
     world: World,

@@ -17,7 +17,7 @@ const TARGETS: [(&str, &[&str]); 4] = [
     ("SecurityPolicy", &["Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute"]),
 ];
 
-impl<'a> Loader<'a> {
+impl<'a> Loader<'a, '_> {
     /// Adds the first grant that permits a reference, by kind and namespace alone. Returns whether there is one.
     pub(super) fn grant(&mut self, kind: &str, namespace: &str, to: &str, there: &str, name: &str) -> bool {
         let permits = |grant: &&Admitted<'_>| {

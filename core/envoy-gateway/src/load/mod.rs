@@ -14,10 +14,13 @@ use super::status::Conditions;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::object_tables::ByContent;
 use chancery_text::Str;
-use resources::{Resources, SliceOwner};
+use hashbrown::HashSet;
+use resources::{Resources, SliceOwner, SlicesByOwner};
 
 /// Everything that a GatewayClass gives to the translator.
 pub(crate) struct Loaded<'a> {
@@ -33,32 +36,45 @@ pub(crate) struct Loaded<'a> {
 pub(crate) const SERVICE_LABEL: &str = "kubernetes.io/service-name";
 pub(crate) const IMPORT_LABEL: &str = "multicluster.kubernetes.io/service-name";
 
-/// A backend that something refers to.
+/// A backend that something refers to: group, kind, namespace and name.
 type BackendKey = (Str, Str, Str, Str);
 
+/// What HTTPRoutes refer to, from earlier compiles.
+#[derive(Default)]
+pub(crate) struct Memory(ByContent<Arc<routes::References>>);
+
 /// Collects the objects of one class.
-pub(crate) struct Loader<'a> {
+pub(crate) struct Loader<'a, 'm> {
     cluster: &'a Cluster<'a>,
     settings: &'a Settings,
     all_grants: Vec<&'a Admitted<'a>>,
     out: Resources<'a>,
     /// Whether what refers to a backend is an HTTPRoute.
     in_http_route: bool,
-    /// Group, kind, namespace and name.
-    backend_refs: BTreeSet<BackendKey>,
+    /// Backends that something refers to, each once.
+    backend_refs: Vec<BackendKey>,
+    known_refs: HashSet<BackendKey>,
+    memory: Option<&'m mut Memory>,
     namespaces: BTreeSet<Str>,
     /// ListenerSets of each Gateway.
     sets_of: BTreeMap<Name, Vec<Name>>,
 }
 
-/// Collects the objects of all classes of the controller, or of all classes.
-pub(crate) fn load<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, reads_all: bool) -> Vec<Loaded<'a>> {
+/// Collects the objects of all classes of the controller, or of all classes. `memory` is `None` if nothing is kept.
+pub(crate) fn load<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, reads_all: bool, mut memory: Option<&mut Memory>) -> Vec<Loaded<'a>> {
+    if let Some(memory) = &mut memory {
+        memory.0.begin();
+    }
     let classes = cluster.all(Kind::GatewayClass).into_iter();
     let ours = classes.filter(|class| reads_all || class.spec().field("controllerName").str() == settings.controller.as_str());
-    ours.map(|class| load_class(cluster, settings, class)).collect()
+    let loaded = ours.map(|class| load_class(cluster, settings, class, memory.as_deref_mut())).collect();
+    if let Some(memory) = memory {
+        memory.0.end();
+    }
+    loaded
 }
 
-fn load_class<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, class: &'a Admitted<'a>) -> Loaded<'a> {
+fn load_class<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, class: &'a Admitted<'a>, memory: Option<&mut Memory>) -> Loaded<'a> {
     let mut conditions = Conditions::default();
     let mut refused_gateways = BTreeMap::new();
     let mut loader = Loader {
@@ -67,7 +83,9 @@ fn load_class<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, class: &'a A
         all_grants: Vec::new(),
         out: Resources { class: class.name().clone(), ..Resources::default() },
         in_http_route: false,
-        backend_refs: BTreeSet::new(),
+        backend_refs: Vec::new(),
+        known_refs: HashSet::new(),
+        memory,
         namespaces: BTreeSet::new(),
         sets_of: BTreeMap::new(),
     };
@@ -108,7 +126,7 @@ fn load_class<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, class: &'a A
     Loaded { class, conditions, refused_gateways, resources }
 }
 
-impl<'a> Loader<'a> {
+impl<'a> Loader<'a, '_> {
     /// Returns all objects of a kind in namespaces that the controller reads.
     fn all(&self, kind: Kind) -> Vec<&'a Admitted<'a>> {
         let mut all = self.cluster.all(kind);
@@ -121,8 +139,7 @@ impl<'a> Loader<'a> {
     }
 
     fn reads(&self, namespace: &str) -> bool {
-        let labels = self.cluster.get(Kind::Namespace, "", namespace);
-        let label = |key: &str| labels.and_then(|namespace| namespace.labels().field(key).some_str());
+        let label = |key: &str| self.cluster.get(Kind::Namespace, "", namespace)?.labels().field(key).some_str();
         let is_name = |key: &str| key == resources::NAME_LABEL;
         namespace.is_empty() || self.settings.watches(namespace, |key| if is_name(key) { Some(namespace) } else { label(key) })
     }
@@ -180,7 +197,13 @@ impl<'a> Loader<'a> {
         if !self.in_http_route {
             self.out.others_backends.push((there.clone(), name.clone()));
         }
-        self.backend_refs.insert((or("group", ""), or("kind", "Service"), there, name));
+        self.add_backend((or("group", ""), or("kind", "Service"), there, name));
+    }
+
+    fn add_backend(&mut self, key: BackendKey) {
+        if self.known_refs.insert(key.clone()) {
+            self.backend_refs.push(key);
+        }
     }
 
     /// Adds a backend, and the grant that permits it. The backend is added even if nothing permits it.
@@ -259,7 +282,10 @@ impl<'a> Loader<'a> {
     /// Adds Services, ServiceImports and Backends that something refers to, with their endpoints and CAs.
     fn backends(&mut self) {
         let mut slices = self.slices();
-        for (_, kind, namespace, name) in core::mem::take(&mut self.backend_refs) {
+        let mut refs = core::mem::take(&mut self.backend_refs);
+        // Slices of Services come before those of ServiceImports.
+        refs.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        for (_, kind, namespace, name) in refs {
             let owner = match kind.as_str() {
                 "Service" => {
                     if let Some(service) = self.get(Kind::Service, &namespace, &name) {
@@ -288,8 +314,8 @@ impl<'a> Loader<'a> {
     }
 
     /// The EndpointSlices of each Service and ServiceImport. A slice with both labels belongs to both.
-    fn slices(&self) -> BTreeMap<(SliceOwner, Str, Str), Vec<&'a Admitted<'a>>> {
-        let mut found: BTreeMap<_, Vec<&'a Admitted<'a>>> = BTreeMap::new();
+    fn slices(&self) -> SlicesByOwner<'a> {
+        let mut found = SlicesByOwner::default();
         for slice in self.all(Kind::EndpointSlice) {
             for (owner, label) in [(SliceOwner::Service, SERVICE_LABEL), (SliceOwner::ServiceImport, IMPORT_LABEL)] {
                 if let Some(name) = slice.labels().field(label).some_str() {

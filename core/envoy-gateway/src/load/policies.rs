@@ -5,7 +5,7 @@ use super::Loader;
 use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
 
-impl<'a> Loader<'a> {
+impl<'a> Loader<'a, '_> {
     pub(super) fn client_traffic_policies(&mut self) {
         self.out.client_traffic_policies = self.all(Kind::ClientTrafficPolicy);
         for policy in self.out.client_traffic_policies.clone() {

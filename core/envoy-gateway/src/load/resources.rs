@@ -10,6 +10,7 @@ use chancery_base::ir::Tree;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 use core::cell::RefCell;
+use hashbrown::HashMap;
 
 /// Settings of the proxies of a Gateway: EnvoyProxies of Gateway and class, and the controller's default, merged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,11 +27,14 @@ pub(crate) struct EnvoyProxy {
 pub(crate) const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// What the endpoints of a slice belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SliceOwner {
     Service,
     ServiceImport,
 }
+
+/// EndpointSlices by what they belong to, with its namespace and name.
+pub(crate) type SlicesByOwner<'a> = HashMap<(SliceOwner, Str, Str), Vec<&'a Admitted<'a>>>;
 
 /// Objects by namespace and name.
 pub(crate) type ByName<'a> = BTreeMap<Name, &'a Admitted<'a>>;
@@ -61,7 +65,7 @@ pub(crate) struct Resources<'a> {
     pub(crate) grants: Vec<&'a Admitted<'a>>,
     pub(crate) services: ByName<'a>,
     pub(crate) service_imports: ByName<'a>,
-    pub(crate) slices: BTreeMap<(SliceOwner, Str, Str), Vec<&'a Admitted<'a>>>,
+    pub(crate) slices: SlicesByOwner<'a>,
     pub(crate) secrets: ByName<'a>,
     pub(crate) config_maps: ByName<'a>,
     pub(crate) http_route_filters: ByName<'a>,

@@ -2,10 +2,11 @@
 
 use super::super::cluster::{Admitted, Name};
 use super::super::kinds::{GROUP, Kind, MULTI_CLUSTER};
-use super::{Loader, is_secret, or_here, parent_of};
+use super::{BackendKey, Loader, is_secret, or_here, parent_of};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
 use chancery_kubernetes::cursor::Cursor;
@@ -26,6 +27,33 @@ struct AttachedRoutes<'a> {
     by_parent: BTreeMap<(&'static str, Name), Vec<usize>>,
 }
 
+/// The backends of an HTTPRoute that refers to nothing else.
+pub(super) struct References(Vec<BackendKey>);
+
+impl References {
+    /// Returns the backends of an HTTPRoute; `None` if it refers to other namespaces, or to filters of its own.
+    fn of(route: &Admitted<'_>) -> Option<Self> {
+        let mut backends = Vec::new();
+        for rule in route.spec().field("rules").items() {
+            for reference in rule.field("backendRefs").items() {
+                let is_simple = matches!(reference.field("kind").str(), "" | "Service")
+                    && reference.field("group").str().is_empty()
+                    && reference.field("namespace").str().is_empty()
+                    && !reference.field("filters").has_items();
+                if !is_simple {
+                    return None;
+                }
+                let name = Str::new(reference.field("name").str());
+                backends.push((Str::default(), Str::new_static("Service"), route.namespace().clone(), name));
+            }
+            if rule.field("filters").items().any(|filter| matches!(filter.field("type").str(), "RequestMirror" | "ExtensionRef")) {
+                return None;
+            }
+        }
+        Some(Self(backends))
+    }
+}
+
 impl<'a> AttachedRoutes<'a> {
     fn of(routes: Vec<&'a Admitted<'a>>) -> Self {
         let mut by_parent: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -39,7 +67,7 @@ impl<'a> AttachedRoutes<'a> {
     }
 }
 
-impl<'a> Loader<'a> {
+impl<'a> Loader<'a, '_> {
     /// Adds the Gateways of the class with everything that is attached to them.
     pub(super) fn gateways(&mut self, class: &'a Admitted<'a>, refused: &mut BTreeMap<Name, String>) {
         let merged = self.is_merged();
@@ -96,7 +124,7 @@ impl<'a> Loader<'a> {
 
     fn add_proxy_service(&mut self, namespace: &str, name: &str) {
         if self.settings.topology_injector && self.get(Kind::Service, namespace, name).is_some() {
-            self.backend_refs.insert((Str::default(), Str::new_static("Service"), Str::new(namespace), Str::new(name)));
+            self.add_backend((Str::default(), Str::new_static("Service"), Str::new(namespace), Str::new(name)));
         }
     }
 
@@ -160,11 +188,26 @@ impl<'a> Loader<'a> {
             if !known.insert(route.id()) {
                 continue;
             }
-            for rule in route.spec().field("rules").items() {
-                self.rule(rule, route, name);
-            }
+            self.references(route, name);
             self.namespaces.insert(route.namespace().clone());
             self.list(kind).push(route);
+        }
+    }
+
+    /// Adds what a route refers to.
+    fn references(&mut self, route: &'a Admitted<'a>, kind: &str) {
+        let known = self.memory.as_mut().filter(|_| kind == "HTTPRoute").and_then(|memory| memory.0.get(route.object).cloned());
+        if let Some(References(backends)) = known.as_deref() {
+            backends.iter().for_each(|key| self.add_backend(key.clone()));
+            return;
+        }
+        for rule in route.spec().field("rules").items() {
+            self.rule(rule, route, kind);
+        }
+        if let Some(memory) = self.memory.as_mut().filter(|_| kind == "HTTPRoute")
+            && let Some(references) = References::of(route)
+        {
+            memory.0.put(route.object, Arc::new(references));
         }
     }
 

@@ -49,9 +49,10 @@ fn proxies(t: &Translator<'_>, gateway: &GatewayContext<'_>) -> Option<Destinati
             true => label(OWNER_CLASS) == t.resources.class.as_str(),
             false => label(OWNER_NAME) == gateway.object.name().as_str() && label(OWNER_NAMESPACE) == gateway.object.namespace().as_str(),
         };
-        is_own && service.namespace() == namespace
+        is_own
     };
-    let service = t.resources.services.values().find(is_owned)?;
+    let of_namespace = t.resources.services.range((namespace.clone(), Str::default())..).map(|(_, service)| service);
+    let service = of_namespace.take_while(|service| service.namespace() == namespace).find(is_owned)?;
     let port = service.spec().field("ports").items().next()?;
     let of = SettingOf {
         kind: Str::new_static("Service"),

@@ -437,9 +437,9 @@ fn broken_keys(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
 fn tls_targets(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
     for target in targets(policy).into_iter().filter(|target| target.field("kind").str() == "Service") {
         let (name, section) = (target.field("name"), target.field("sectionName"));
-        let known = t.resources.services.iter().filter(|((namespace, _), _)| namespace == policy.namespace());
-        let known: Vec<&str> = known.map(|((_, name), _)| name.as_str()).collect();
         let Some(service) = t.resources.services.get(&(policy.namespace().clone(), name.str().into())) else {
+            let known = t.resources.services.iter().filter(|((namespace, _), _)| namespace == policy.namespace());
+            let known: Vec<&str> = known.map(|((_, name), _)| name.as_str()).collect();
             let message = format!("no Service `{}` in use in `{}`: the policy encrypts nothing", name.str(), policy.namespace());
             let found = finding(&codes::POLICY_WITHOUT_TARGET, message, policy, value_place(name));
             sink.report(match nearest(name.str(), known.iter().copied()) {

@@ -488,12 +488,12 @@ fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Viol
 /// Messages that may contain virtual hosts.
 const HOLD_HOSTS: [&str; 2] = ["envoy.config.listener.v3.Listener", "envoy.config.route.v3.RouteConfiguration"];
 
-/// Writes a message that is passed on verbatim: virtual hosts and messages without any from the memory.
+/// Writes a message that is passed on verbatim; virtual hosts, and parts without any, from the memory.
 fn write_parts(rope: &mut Rope, of: &Tree, (layout, level): (Layout, usize), memory: &mut VerbatimMemory) {
-    if !has_virtual_hosts(of) {
+    if is_virtual_host(of) || !has_virtual_hosts(of) {
         return rope.push_shared(memory.text(of, layout, level));
     }
-    let (open, close, items): (_, _, Vec<(Option<&Str>, &Tree)>) = match &of.value {
+    let (open, close, parts): (_, _, Vec<(Option<&Str>, &Tree)>) = match &of.value {
         Plain::Object(fields) => ('{', '}', fields.0.iter().map(|(key, value)| (Some(key), value)).collect()),
         _ => ('[', ']', of.items().iter().map(|item| (None, item)).collect()),
     };
@@ -504,7 +504,7 @@ fn write_parts(rope: &mut Rope, of: &Tree, (layout, level): (Layout, usize), mem
         }
     };
     rope.append(|glue| glue.push(open));
-    for (at, (key, value)) in items.into_iter().enumerate() {
+    for (at, (key, value)) in parts.into_iter().enumerate() {
         rope.append(|glue| {
             glue.push_str(if at > 0 { "," } else { "" });
             line(glue, level + 1);
@@ -521,12 +521,15 @@ fn write_parts(rope: &mut Rope, of: &Tree, (layout, level): (Layout, usize), mem
     });
 }
 
-/// Whether a value is a list of virtual hosts, or contains one.
+fn is_virtual_host(of: &Tree) -> bool {
+    of.find("domains").is_some()
+}
+
+/// Whether a value is or contains a list of virtual hosts.
 fn has_virtual_hosts(of: &Tree) -> bool {
-    let is_host = |item: &Tree| item.find("domains").is_some();
     match &of.value {
         Plain::Object(fields) => fields.0.iter().any(|(_, value)| has_virtual_hosts(value)),
-        Plain::List(items) => items.first().is_some_and(is_host) || items.iter().any(has_virtual_hosts),
+        Plain::List(items) => items.first().is_some_and(is_virtual_host) || items.iter().any(has_virtual_hosts),
         _ => false,
     }
 }
