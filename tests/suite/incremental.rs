@@ -183,8 +183,8 @@ fn gateway_edit_rebuilds_only_affected_clusters() {
     let mut compiler = Compiler::new(dialect::ALL);
     let mut known = compile(&mut compiler, &documents);
     let find = |kind: &str, name: &str| {
-        let is_meant = |document: &&String| document.contains(&format!("kind: {kind}\n")) && document.contains(name);
-        documents.iter().position(|document| is_meant(&document)).expect("a document")
+        let is_meant = |document: &String| document.contains(&format!("kind: {kind}\nmetadata: {{{name}"));
+        documents.iter().position(is_meant).expect("a document")
     };
     // The clusters of the route, or of the routes that share the Service.
     let users = documents.iter().filter(|document| document.contains("kind: HTTPRoute") && document.contains("{name: item-7,")).count();

@@ -162,10 +162,15 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// Writes a message that is passed on verbatim.
-    pub(super) fn verbatim<M: json::Readable + Describe>(&mut self, of: &Tree, memory: &mut VerbatimMemory) {
+    /// Whether broken rules are collected.
+    pub(super) fn judges(&self) -> bool {
+        self.broken.is_some()
+    }
+
+    /// Writes a message that is passed on verbatim, with what Envoy rejects of it.
+    pub(super) fn verbatim<M: Describe>(&mut self, of: &Tree, found: &[rules::Violation], memory: &mut VerbatimMemory) {
         if let Some(broken) = &mut self.broken {
-            add_broken(broken, self.trace.path(), &verbatim::broken::<M>(of));
+            add_broken(broken, self.trace.path(), found);
         }
         // A streamed text is written once.
         let streams = self.streams();
@@ -173,7 +178,7 @@ impl<'o> Composer<'o> {
             if streams {
                 let indent = (self.layout == Layout::Pretty).then_some(self.level * 2);
                 rope.append(|glue| of.write_json(glue, indent));
-            } else if HOLD_HOSTS.contains(&M::INFO.full_name) {
+            } else if verbatim::may_hold_hosts::<M>() {
                 write_parts(rope, of, (self.layout, self.level), memory);
             } else {
                 rope.push_shared(memory.text(of, self.layout, self.level));
@@ -485,12 +490,9 @@ fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Viol
     broken.extend(found.iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation.clone() }));
 }
 
-/// Messages that may contain virtual hosts.
-const HOLD_HOSTS: [&str; 2] = ["envoy.config.listener.v3.Listener", "envoy.config.route.v3.RouteConfiguration"];
-
 /// Writes a message that is passed on verbatim; virtual hosts, and parts without any, from the memory.
 fn write_parts(rope: &mut Rope, of: &Tree, (layout, level): (Layout, usize), memory: &mut VerbatimMemory) {
-    if is_virtual_host(of) || !has_virtual_hosts(of) {
+    if verbatim::is_virtual_host(of) || !has_virtual_hosts(of) {
         return rope.push_shared(memory.text(of, layout, level));
     }
     let (open, close, parts): (_, _, Vec<(Option<&Str>, &Tree)>) = match &of.value {
@@ -521,15 +523,11 @@ fn write_parts(rope: &mut Rope, of: &Tree, (layout, level): (Layout, usize), mem
     });
 }
 
-fn is_virtual_host(of: &Tree) -> bool {
-    of.find("domains").is_some()
-}
-
 /// Whether a value is or contains a list of virtual hosts.
 fn has_virtual_hosts(of: &Tree) -> bool {
     match &of.value {
         Plain::Object(fields) => fields.0.iter().any(|(_, value)| has_virtual_hosts(value)),
-        Plain::List(items) => items.first().is_some_and(is_virtual_host) || items.iter().any(has_virtual_hosts),
+        Plain::List(items) => items.first().is_some_and(verbatim::is_virtual_host) || items.iter().any(has_virtual_hosts),
         _ => false,
     }
 }

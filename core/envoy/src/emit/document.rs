@@ -14,6 +14,7 @@ use crate::Document;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::executor::Executor;
 use chancery_base::ir::{Cluster, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration, Tree, VirtualHost};
 use chancery_base::resource::Origin;
 use chancery_base::{OutputMap, Rope};
@@ -118,7 +119,7 @@ impl<'a> Writer<'a> {
         let cx = &cx;
         prepare(ir, options, cx, &c, memory);
         match options.document {
-            Document::Bootstrap => whole_bootstrap(ir, cx, &mut c, memory),
+            Document::Bootstrap => whole_bootstrap(ir, options, cx, &mut c, memory),
             Document::Resources => resources(ir, options, cx, &mut c, memory),
         }
         c
@@ -137,7 +138,7 @@ fn prepare(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &Composer<'_>, m
     }
 }
 
-fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+fn whole_bootstrap(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     c.message(
         |t| bootstrap::frame(ir, cx, t),
         |_| {},
@@ -152,6 +153,7 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                                 &verbatim::listeners(verbatim, cx, &mut memory.verbatim),
                                 c,
                                 &mut memory.verbatim,
+                                options.executor,
                             );
                         });
                     }
@@ -166,13 +168,17 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                                 &verbatim::clusters(verbatim, cx, &mut memory.verbatim),
                                 c,
                                 &mut memory.verbatim,
+                                options.executor,
                             );
                             if server.is_some() {
                                 c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
                             }
                         });
                     }
-                    c.list("secrets", verbatim::secrets(verbatim, cx), |c, of| c.verbatim::<pb::tls::Secret>(&of, &mut memory.verbatim));
+                    let secrets = verbatim::secrets(verbatim, cx);
+                    if !secrets.is_empty() {
+                        c.list_of("secrets", |c| emit_verbatim::<pb::tls::Secret, _>(&secrets, c, &mut memory.verbatim, options.executor));
+                    }
                 });
             });
         },
@@ -184,19 +190,29 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
     c.object(|c| {
         c.list_of("listeners", |c| {
             served_listeners(ir).for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
-            emit_verbatim::<pb::listener::Listener, _>(&verbatim::filled(&own.listeners, options.secrets), c, &mut memory.verbatim);
+            emit_verbatim::<pb::listener::Listener, _>(&verbatim::filled(&own.listeners, options.secrets), c, &mut memory.verbatim, options.executor);
         });
         c.list_of("routes", |c| {
             route_tables(ir).into_iter().for_each(|of| c.element(|c| table(of, cx, c, memory)));
-            emit_verbatim::<pb::route::RouteConfiguration, _>(&verbatim::filled(&own.routes, options.secrets), c, &mut memory.verbatim);
+            emit_verbatim::<pb::route::RouteConfiguration, _>(
+                &verbatim::filled(&own.routes, options.secrets),
+                c,
+                &mut memory.verbatim,
+                options.executor,
+            );
         });
         c.list_of("clusters", |c| {
             clusters(&ir.clusters, cx, c, memory);
-            emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::filled(&own.clusters, options.secrets), c, &mut memory.verbatim);
+            emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::filled(&own.clusters, options.secrets), c, &mut memory.verbatim, options.executor);
         });
         c.list_of("endpoints", |c| {
             assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
-            emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(&verbatim::filled(&own.endpoints, options.secrets), c, &mut memory.verbatim);
+            emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(
+                &verbatim::filled(&own.endpoints, options.secrets),
+                c,
+                &mut memory.verbatim,
+                options.executor,
+            );
         });
         c.list_of("secrets", |c| {
             secret::all(ir).values().for_each(|(held, origins)| {
@@ -207,7 +223,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
                     });
                 });
             });
-            emit_verbatim::<pb::tls::Secret, _>(&verbatim::filled(&own.secrets, options.secrets), c, &mut memory.verbatim);
+            emit_verbatim::<pb::tls::Secret, _>(&verbatim::filled(&own.secrets, options.secrets), c, &mut memory.verbatim, options.executor);
         });
         c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });
@@ -217,11 +233,15 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
 const PASSED_ON: usize = 256;
 
 /// Resources that are passed on verbatim.
-fn emit_verbatim<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>, memory: &mut VerbatimMemory) {
-    for some in all.chunks(PASSED_ON) {
-        some.iter().for_each(|of| c.element(|c| c.verbatim::<M>(of.borrow(), memory)));
-        c.pass_on();
+fn emit_verbatim<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>, memory: &mut VerbatimMemory, executor: &dyn Executor) {
+    let broken = if c.judges() { verbatim::all_broken::<M, T>(all, memory, executor) } else { Vec::new() };
+    for (at, of) in all.iter().enumerate() {
+        c.element(|c| c.verbatim::<M>(of.borrow(), broken.get(at).map_or(&[][..], Vec::as_slice), memory));
+        if (at + 1) % PASSED_ON == 0 {
+            c.pass_on();
+        }
     }
+    c.pass_on();
 }
 
 fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {

@@ -6,17 +6,19 @@
 //! Does not interpret messages.
 
 use super::verbatim_memory::VerbatimMemory;
-use super::{Context, Lookup};
+use super::{Context, Lookup, pb};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::ir::{Plain, SecretReference, Tree, Verbatim, placeholder};
+use chancery_base::executor::Executor;
+use chancery_base::ir::{Fields, Plain, SecretReference, Tree, Verbatim, placeholder};
 use chancery_envoy_api::describe::Describe;
 use chancery_envoy_api::json::{self, Problem, ProblemKind, Read, Readable};
 use chancery_envoy_api::rules;
 use chancery_text::{Str, base64};
+use core::borrow::Borrow;
 use core::net::IpAddr;
 use hashbrown::{HashMap, HashSet};
 
@@ -44,10 +46,75 @@ fn read<M: Readable>(of: &Tree) -> Read<M> {
     json::from_str(&of.json()).unwrap_or_else(|_| Read { message: M::default(), problems: Vec::new() })
 }
 
-/// Returns what Envoy rejects of a resource: unknown fields, and values that break rules.
-pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation> {
+/// Returns what Envoy rejects of a message: unknown fields, and values that break rules.
+fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation> {
     let Read { message, problems } = read::<M>(of);
     violations(&message, problems)
+}
+
+/// Returns what Envoy rejects of each resource. Their virtual hosts are judged alone, as they are the bulk, and few of them change at a time.
+pub(super) fn all_broken<M: Readable + Describe, T: Borrow<Tree>>(
+    all: &[T],
+    memory: &mut VerbatimMemory,
+    executor: &dyn Executor,
+) -> Vec<Vec<rules::Violation>> {
+    let hosts: Vec<Vec<(String, &Tree)>> = all.iter().map(|of| virtual_hosts::<M>(of.borrow())).collect();
+    let parts = hosts.iter().flatten().map(|(_, host)| *host);
+    memory.judge(parts, executor, broken::<pb::route::VirtualHost>);
+    let plain = all.iter().zip(&hosts).filter(|(_, hosts)| hosts.is_empty()).map(|(of, _)| of.borrow());
+    memory.judge(plain, executor, broken::<M>);
+    let of_resource = |(of, hosts): (&T, Vec<(String, &Tree)>)| {
+        if hosts.is_empty() {
+            return memory.broken(of.borrow()).to_vec();
+        }
+        let mut found = broken::<M>(&without_virtual_hosts(of.borrow()));
+        for (at, host) in hosts {
+            let own = memory.broken(host).iter();
+            found.extend(own.map(|violation| rules::Violation { pointer: format!("{at}{}", violation.pointer), ..violation.clone() }));
+        }
+        found
+    };
+    all.iter().zip(hosts).map(of_resource).collect()
+}
+
+/// Messages that may contain virtual hosts.
+const HOLD_HOSTS: [&str; 2] = ["envoy.config.listener.v3.Listener", "envoy.config.route.v3.RouteConfiguration"];
+
+/// Whether a message may contain virtual hosts.
+pub(super) fn may_hold_hosts<M: Describe>() -> bool {
+    HOLD_HOSTS.contains(&M::INFO.full_name)
+}
+
+pub(super) fn is_virtual_host(of: &Tree) -> bool {
+    of.find("domains").is_some()
+}
+
+/// The virtual hosts in a resource, with their pointers.
+fn virtual_hosts<M: Describe>(of: &Tree) -> Vec<(String, &Tree)> {
+    fn collect<'t>(of: &'t Tree, at: &str, found: &mut Vec<(String, &'t Tree)>) {
+        let is_list = of.items().first().is_some_and(is_virtual_host);
+        for (index, item) in of.items().iter().enumerate() {
+            let at = format!("{at}/{index}");
+            if is_list { found.push((at, item)) } else { collect(item, &at, found) }
+        }
+        of.fields().iter().for_each(|(key, value)| collect(value, &format!("{at}/{key}"), found));
+    }
+    let mut found = Vec::new();
+    if may_hold_hosts::<M>() {
+        collect(of, "", &mut found);
+    }
+    found
+}
+
+/// A resource without its virtual hosts.
+fn without_virtual_hosts(of: &Tree) -> Tree {
+    let value = match &of.value {
+        Plain::List(items) if items.first().is_some_and(is_virtual_host) => Plain::List(Default::default()),
+        Plain::List(items) => Plain::List(items.iter().map(without_virtual_hosts).collect()),
+        Plain::Object(fields) => Plain::Object(Fields(fields.0.iter().map(|(key, value)| (key.clone(), without_virtual_hosts(value))).collect())),
+        other => other.clone(),
+    };
+    Tree { value, origin: of.origin }
 }
 
 fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Vec<rules::Violation> {

@@ -7,7 +7,9 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::executor::{self, Executor};
 use chancery_base::ir::{Plain, Tree};
+use chancery_envoy_api::rules::Violation;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
@@ -19,6 +21,7 @@ pub(super) struct VerbatimMemory {
     clusters: HashMap<(usize, usize), LocalCluster>,
     /// Virtual hosts by the addresses of their fields.
     hosts: HashMap<usize, LocalHost>,
+    broken: HashMap<usize, Judged>,
     /// The secrets that the bootstrap contains. Local forms depend on them.
     held: BTreeSet<Str>,
     round: u32,
@@ -29,6 +32,15 @@ struct Text {
     #[expect(dead_code, reason = "keeps the address unique")]
     of: Tree,
     text: Arc<str>,
+    round: u32,
+}
+
+/// What Envoy rejects of a part.
+#[derive(Debug)]
+struct Judged {
+    #[expect(dead_code, reason = "keeps the address unique")]
+    of: Tree,
+    broken: Vec<Violation>,
     round: u32,
 }
 
@@ -59,6 +71,7 @@ impl VerbatimMemory {
         self.texts.retain(|_, text| text.round == round);
         self.clusters.retain(|_, cluster| cluster.round == round);
         self.hosts.retain(|_, host| host.round == round);
+        self.broken.retain(|_, judged| judged.round == round);
         self.round = round.wrapping_add(1);
     }
 
@@ -85,6 +98,31 @@ impl VerbatimMemory {
         known.text.clone()
     }
 
+    /// Judges parts that are not judged yet, on all threads of the host.
+    pub(super) fn judge<'t>(
+        &mut self,
+        parts: impl Iterator<Item = &'t Tree>,
+        executor: &dyn Executor,
+        broken: impl Fn(&Tree) -> Vec<Violation> + Sync,
+    ) {
+        let mut new: Vec<&Tree> = Vec::new();
+        for part in parts {
+            match self.broken.get_mut(&address(part)) {
+                Some(known) => known.round = self.round,
+                None => new.push(part),
+            }
+        }
+        let found = executor::map(executor, &new, |part| broken(part));
+        for (part, broken) in new.into_iter().zip(found) {
+            self.broken.insert(address(part), Judged { of: part.clone(), broken, round: self.round });
+        }
+    }
+
+    /// What Envoy rejects of a part that was judged.
+    pub(super) fn broken(&self, of: &Tree) -> &[Violation] {
+        self.broken.get(&address(of)).map(|judged| judged.broken.as_slice()).unwrap_or_default()
+    }
+
     /// A cluster as a bootstrap contains it.
     pub(super) fn cluster(&mut self, of: &Arc<Tree>, endpoints: Option<&Arc<Tree>>, make: impl FnOnce() -> Tree) -> Tree {
         let address = |of: &Arc<Tree>| Arc::as_ptr(of).addr();
@@ -104,4 +142,9 @@ impl VerbatimMemory {
         known.round = self.round;
         Some(known)
     }
+}
+
+/// The address of an object's fields; 0 for other values.
+fn address(of: &Tree) -> usize {
+    if let Plain::Object(fields) = &of.value { fields.0.address() } else { 0 }
 }
