@@ -72,8 +72,9 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let mut classes = BTreeMap::new();
     for loaded in load(&cluster, &settings, of_input.reads_all(), remembers.then_some(&mut memory.load)) {
         let mut known = memory.classes.remove(&loaded.resources.class).unwrap_or_default();
-        if loaded.resources.others_backends.iter().any(|name| changed.contains(name)) {
-            known = ClassMemory::default();
+        let referenced = loaded.resources.referenced();
+        if known.loaded != referenced || loaded.resources.others_backends.iter().any(|name| changed.contains(name)) {
+            known = ClassMemory { loaded: referenced, ..ClassMemory::default() };
         }
         known.routes.begin(&changed);
         let mut class = loaded.conditions.clone();
@@ -114,7 +115,7 @@ fn class_gateways(
     sink: &mut Findings,
 ) {
     let (route_memory, mut envoys) = match memory {
-        Some(ClassMemory { routes, envoys }) => (Some(routes), Some(envoys)),
+        Some(ClassMemory { routes, envoys, .. }) => (Some(routes), Some(envoys)),
         None => (None, None),
     };
     let mut translated = pipeline::translate(loaded, settings, class, route_memory);

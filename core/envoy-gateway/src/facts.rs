@@ -92,10 +92,14 @@ pub(crate) fn collect(resources: &Resources, memory: Option<&mut FactMemory>, us
         }
         requests
     };
+    let mut of_lists = Vec::new();
     for table in routes {
         // The hosts are most of a table.
         for (key, value) in table.fields() {
             if key == "virtual_hosts" {
+                if let Some(origin) = value.origin {
+                    of_lists.push(origin.object());
+                }
                 value.items().iter().for_each(|host| _ = look(host));
             }
         }
@@ -103,6 +107,7 @@ pub(crate) fn collect(resources: &Resources, memory: Option<&mut FactMemory>, us
     endpoints.iter().chain(secrets).for_each(|of: &Arc<Tree>| _ = look(of));
     let mut requests = false;
     listeners.iter().chain(clusters).for_each(|of: &Arc<Tree>| requests |= look(of));
+    of_lists.into_iter().for_each(|object| used.insert(object));
     for table in routes {
         let mut frame = Tree::clone(table);
         frame.take("virtual_hosts");

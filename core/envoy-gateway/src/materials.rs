@@ -56,20 +56,38 @@ impl FirstNames {
             return;
         }
         let Resources { listeners, routes, clusters, endpoints: _, secrets } = resources;
-        [listeners, routes, clusters, secrets].into_iter().flatten().for_each(|of| self.rename(Arc::make_mut(of), false));
+        for of in [listeners, routes, clusters, secrets].into_iter().flatten() {
+            if let Some(renamed) = self.renamed(of, false) {
+                *of = Arc::new(renamed);
+            }
+        }
     }
 
-    fn rename(&self, of: &mut Tree, is_certificate: bool) {
+    /// Returns a value with other names; `None` if all names stay, so that it can be shared.
+    fn renamed(&self, of: &Tree, is_certificate: bool) -> Option<Tree> {
         let known = if is_certificate { &self.own } else { &self.all };
-        match &mut of.value {
-            Plain::Material(names) => {
+        let value = match &of.value {
+            Plain::Material(names) if names.split('+').any(|name| known.contains_key(name)) => {
                 let renamed: Vec<&str> = names.split('+').map(|name| known.get(name).map_or(name, |first| first.as_str())).collect();
-                *names = Str::from(renamed.join("+"));
+                Plain::Material(Str::from(renamed.join("+")))
             }
-            Plain::Object(fields) => fields.0.iter_mut().for_each(|(key, value)| self.rename(value, is_certificate || key == "tls_certificate")),
-            Plain::List(items) => items.iter_mut().for_each(|item| self.rename(item, is_certificate)),
-            _ => {}
-        }
+            Plain::Object(fields) => {
+                let renamed = |(key, value): &(Str, Tree)| self.renamed(value, is_certificate || key == "tls_certificate");
+                let changed: Vec<(usize, Tree)> = fields.0.iter().enumerate().filter_map(|(at, field)| Some((at, renamed(field)?))).collect();
+                let mut fields = Some(fields.clone()).filter(|_| !changed.is_empty())?;
+                changed.into_iter().for_each(|(at, value)| fields.0[at].1 = value);
+                Plain::Object(fields)
+            }
+            Plain::List(items) => {
+                let all = items.iter().enumerate();
+                let changed: Vec<(usize, Tree)> = all.filter_map(|(at, item)| Some((at, self.renamed(item, is_certificate)?))).collect();
+                let mut items = Some(items.clone()).filter(|_| !changed.is_empty())?;
+                changed.into_iter().for_each(|(at, value)| items[at] = value);
+                Plain::List(items)
+            }
+            _ => return None,
+        };
+        Some(Tree { value, origin: of.origin })
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Memory {
 /// The results for one GatewayClass.
 #[derive(Default)]
 pub(crate) struct ClassMemory {
+    /// The loaded objects that are looked up by reference. Routes that need the same object may load it for each other.
+    pub(super) loaded: Vec<ObjectId>,
     pub(super) routes: RouteMemory,
     /// By the name of the Envoy.
     pub(super) envoys: BTreeMap<Str, EnvoyMemory>,

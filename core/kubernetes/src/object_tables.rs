@@ -167,6 +167,13 @@ impl<T> ByContent<T> {
         }
     }
 
+    /// Forgets the results that are not meant.
+    pub fn retain(&mut self, is_meant: impl Fn(&T) -> bool) {
+        for place in &mut self.known {
+            *place = place.take().filter(|entry| is_meant(&entry.value));
+        }
+    }
+
     /// Forgets the result for an object.
     pub fn remove(&mut self, object: &Object) {
         if let Some(place) = object.id.index().and_then(|at| self.known.get_mut(at)) {

@@ -59,7 +59,7 @@ impl InForce {
 
     /// Returns the policies that this one is merged into.
     pub(crate) fn wider(&self, own: ObjectId) -> impl Iterator<Item = ObjectId> {
-        self.merged.iter().filter(move |(narrow, _)| *narrow == own).map(|(_, wide)| *wide)
+        self.merged.range((own, ObjectId::BUILT_IN)..).take_while(move |(narrow, _)| *narrow == own).map(|(_, wide)| *wide)
     }
 
     /// Notes the scopes in which narrower policies replace this one.

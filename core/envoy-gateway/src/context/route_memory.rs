@@ -16,8 +16,6 @@ use chancery_text::{Node, Str};
 #[derive(Default)]
 pub(crate) struct RouteMemory {
     known: ByContent<Arc<KnownRoute>>,
-    /// The Services that changed since the last compile, or whose endpoints did.
-    changed: BTreeSet<Name>,
 }
 
 /// What an HTTPRoute became.
@@ -55,17 +53,17 @@ pub(crate) enum Translated {
 }
 
 impl RouteMemory {
-    /// Starts a compile.
+    /// Starts a compile. Forgets the HTTPRoutes that looked up a changed Service, even if this compile does not have them.
     pub(crate) fn begin(&mut self, changed: &BTreeSet<Name>) {
-        self.changed = changed.clone();
+        if !changed.is_empty() {
+            self.known.retain(|known| !known.services.iter().any(|name| changed.contains(name)));
+        }
         self.known.begin();
     }
 
     /// Returns what an HTTPRoute became, if it would become the same again.
     pub(crate) fn find(&mut self, object: &Admitted<'_>) -> Option<Arc<KnownRoute>> {
-        let known = self.known.get(object.object)?;
-        let is_same = self.changed.is_empty() || !known.services.iter().any(|name| self.changed.contains(name));
-        is_same.then(|| known.clone())
+        self.known.get(object.object).cloned()
     }
 
     /// Ends a compile.
@@ -76,7 +74,10 @@ impl RouteMemory {
     /// Keeps the routes with the effects of policies, before they are sorted.
     pub(crate) fn keep(&mut self, routes: &mut [RouteContext<'_>], controller: &str, xds: &BTreeMap<Str, Xds>) {
         for route in routes.iter_mut().filter(|route| route.kind == RouteKind::Http) {
-            let Some(translated) = &route.translated else { continue };
+            let Some(translated) = &route.translated else {
+                self.known.remove(route.object.object);
+                continue;
+            };
             let all_of = |span: &RouteSpan| xds.get(&span.ir_key).map(|xds| &xds.http[span.listener].routes[span.routes.clone()]).unwrap_or_default();
             if let Translated::Again(known) = translated
                 && known.spans.iter().zip(&route.spans).all(|((_, before), now)| before.iter().zip(all_of(now)).all(|(a, b)| Arc::ptr_eq(a, b)))

@@ -345,7 +345,7 @@ impl<'a> Loader<'a, '_> {
         }
         let Some(backend) = self.get(Kind::Backend, namespace, name) else { return };
         self.namespaces.insert(namespace.clone());
-        if self.out.backends.iter().any(|known| known.id() == backend.id()) {
+        if self.out.backends_by_name.insert(backend.full_name(), backend).is_some() {
             return;
         }
         self.out.backends.push(backend);

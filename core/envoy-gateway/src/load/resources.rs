@@ -7,6 +7,7 @@ use super::super::model::Metadata;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
+use chancery_base::resource::ObjectId;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 use core::cell::RefCell;
@@ -62,6 +63,7 @@ pub(crate) struct Resources<'a> {
     pub(crate) envoy_extension_policies: Vec<&'a Admitted<'a>>,
     pub(crate) envoy_patch_policies: Vec<&'a Admitted<'a>>,
     pub(crate) backends: Vec<&'a Admitted<'a>>,
+    pub(super) backends_by_name: ByName<'a>,
     pub(crate) grants: Vec<&'a Admitted<'a>>,
     pub(crate) services: ByName<'a>,
     pub(crate) service_imports: ByName<'a>,
@@ -98,6 +100,14 @@ impl<'a> Resources<'a> {
     pub(crate) fn service(&self, namespace: &str, name: &str) -> Option<&'a Admitted<'a>> {
         self.note_read(namespace, name);
         find(&self.services, namespace, name)
+    }
+
+    /// Returns the objects that are there because something refers to them, apart from Services and EndpointSlices.
+    pub(crate) fn referenced(&self) -> Vec<ObjectId> {
+        let lists = [&self.backends, &self.grants].into_iter().flatten();
+        let maps = [&self.envoy_proxies, &self.service_imports, &self.secrets, &self.config_maps, &self.http_route_filters];
+        let named = maps.into_iter().flat_map(BTreeMap::values).chain(self.trust_bundles.values()).chain(self.namespaces.values());
+        lists.chain(named).map(|object| object.id()).collect()
     }
 
     /// Returns the EndpointSlices of a Service or ServiceImport.
@@ -138,7 +148,7 @@ impl<'a> Resources<'a> {
     }
 
     pub(crate) fn backend(&self, namespace: &str, name: &str) -> Option<&'a Admitted<'a>> {
-        self.backends.iter().copied().find(|backend| *backend.namespace() == *namespace && *backend.name() == *name)
+        find(&self.backends_by_name, namespace, name)
     }
 
     /// Returns a label of a namespace. Kubernetes labels each namespace with its name.

@@ -242,8 +242,12 @@ impl<'a> Driver<'a> {
             return;
         }
         let key = (target.kind.clone(), target.full_name());
-        let rules: Vec<&str> =
-            self.taken.iter().filter(|(kind, name, _)| (kind, name) == (&key.0, &key.1)).filter_map(|(_, _, section)| section.as_deref()).collect();
+        let rules: Vec<&str> = self
+            .taken
+            .range((key.0.clone(), key.1.clone(), None)..)
+            .take_while(|(kind, name, _)| (kind, name) == (&key.0, &key.1))
+            .filter_map(|(_, _, section)| section.as_deref())
+            .collect();
         if !rules.is_empty() {
             let message = format!("This policy is being overridden by other {} for these route rules: [{}]", K::FOR_ROUTES, rules.join(" "));
             let scopes = rules.iter().map(|rule| Scope::route(kind, &target.full_name(), Some(rule))).collect();

@@ -4,6 +4,7 @@ use super::super::cluster::{Admitted, Name};
 use super::super::context::{RouteKind, Translator};
 use super::super::kinds::{GATEWAY_API, GROUP};
 use super::super::load::resources::{From, To};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::selector::Selector;
@@ -62,6 +63,7 @@ pub(super) fn of_references(policy: &Admitted<'_>) -> Vec<Target> {
 /// Returns what a policy is for: objects that its selectors choose, by age, then those that it names.
 pub(super) fn resolve(t: &Translator<'_>, policy: &Admitted<'_>, candidates: &[&Admitted<'_>]) -> Vec<Target> {
     let mut selected: Vec<(Str, Target)> = Vec::new();
+    let mut seen = BTreeSet::new();
     for selector in policy.spec().field("targetSelectors").items() {
         let Ok(labels) = Selector::of_fields(selector) else { continue };
         let group = selector.field("group").some_str().unwrap_or(GATEWAY_API);
@@ -78,6 +80,9 @@ pub(super) fn resolve(t: &Translator<'_>, policy: &Admitted<'_>, candidates: &[&
             if !t.resources.permits(from, to) {
                 continue;
             }
+            if !seen.insert(object.id()) {
+                continue;
+            }
             let target = Target {
                 group: Str::new_static(GATEWAY_API),
                 kind: Str::new_static(object.kind.name()),
@@ -85,9 +90,7 @@ pub(super) fn resolve(t: &Translator<'_>, policy: &Admitted<'_>, candidates: &[&
                 name: object.name().clone(),
                 section: None,
             };
-            if !selected.iter().any(|(_, known)| *known == target) {
-                selected.push((Str::new(object.created()), target));
-            }
+            selected.push((Str::new(object.created()), target));
         }
     }
     selected.sort_by(|a, b| a.0.cmp(&b.0));

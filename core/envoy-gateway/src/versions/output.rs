@@ -18,21 +18,33 @@ pub(crate) fn revise(version: Version, resources: &mut Resources) {
     }
     for route in &mut resources.routes {
         // Envoy picks the weighted cluster at random, and traces requests if clients ask for it.
-        each_object(Arc::make_mut(route), &mut |fields| {
-            remove(fields, "use_hash_policy");
-            remove(fields, "client_sampling");
-        });
+        if has_key(route, "use_hash_policy") || has_key(route, "client_sampling") {
+            each_object(Arc::make_mut(route), &mut |fields| {
+                remove(fields, "use_hash_policy");
+                remove(fields, "client_sampling");
+            });
+        }
     }
     for listener in &mut resources.listeners {
-        each_object(Arc::make_mut(listener), &mut |fields| {
-            if !fields.get("client_sampling").is_null() {
-                fields.set("client_sampling", Tree::object([("value", Tree::from(100_i64))]));
-            }
-        });
+        if has_key(listener, "client_sampling") {
+            each_object(Arc::make_mut(listener), &mut |fields| {
+                if !fields.get("client_sampling").is_null() {
+                    fields.set("client_sampling", Tree::object([("value", Tree::from(100_i64))]));
+                }
+            });
+        }
     }
     for cluster in &mut resources.clusters {
-        revise_cluster(Arc::make_mut(cluster));
+        let sends_addresses = cluster.at(&["transport_socket", "name"]).is(PROXY_PROTOCOL);
+        if sends_addresses || !cluster.at(&[OPTIONS, HTTP_OPTIONS, "hash_policy"]).is_null() {
+            revise_cluster(Arc::make_mut(cluster));
+        }
     }
+}
+
+/// Whether an object at or below a value has this key. Values without it stay shared.
+fn has_key(of: &Tree, key: &str) -> bool {
+    of.fields().iter().any(|(name, value)| name == key || has_key(value, key)) || of.items().iter().any(|item| has_key(item, key))
 }
 
 fn revise_cluster(cluster: &mut Tree) {

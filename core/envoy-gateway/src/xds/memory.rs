@@ -21,6 +21,8 @@ pub(crate) struct Memory {
 /// What was generated for the routes of one listener.
 #[derive(Default)]
 pub(super) struct ListenerMemory {
+    /// Settings outside of routes that other routes can change.
+    settings: Vec<Tree>,
     /// By the address of the route.
     routes: HashMap<usize, KnownRoute>,
     /// By the name of the host.
@@ -55,6 +57,16 @@ impl Memory {
 }
 
 impl ListenerMemory {
+    /// An empty memory for these settings outside of routes.
+    pub(super) fn of(settings: Vec<Tree>) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// Whether it is for these settings, and they come from the same places.
+    pub(super) fn is_for(&self, settings: &[Tree]) -> bool {
+        self.settings.len() == settings.len() && self.settings.iter().zip(settings).all(|(a, b)| is_same(a, b))
+    }
+
     /// Takes a route.
     pub(super) fn route(&mut self, of: &Arc<HttpRoute>) -> Option<KnownRoute> {
         self.routes.remove(&address(of))
@@ -77,4 +89,11 @@ impl ListenerMemory {
 /// The address of a route.
 pub(super) fn address(of: &Arc<HttpRoute>) -> usize {
     Arc::as_ptr(of).addr()
+}
+
+/// Whether two values are equal and come from the same places.
+fn is_same(a: &Tree, b: &Tree) -> bool {
+    let lists = || a.items().iter().zip(b.items()).all(|(a, b)| is_same(a, b));
+    let fields = || a.fields().iter().zip(b.fields()).all(|((_, a), (_, b))| is_same(a, b));
+    a == b && a.origin == b.origin && lists() && fields()
 }

@@ -94,7 +94,8 @@ pub(crate) fn generate(xds: &Xds, settings: &Settings, mut memory: Option<&mut M
     generator.shared_clusters();
     generator.services();
     let Generator { resources, listeners, tables, errors, kept, .. } = generator;
-    if let Some(memory) = memory {
+    // With an error, hosts lack routes.
+    if let Some(memory) = memory.filter(|_| errors.is_empty()) {
         memory.replace(kept);
     }
     let mut resources = resources.finish();
@@ -206,8 +207,11 @@ impl<'a> Generator<'a> {
         let hidden: Vec<Tree> = filters::geoip::headers_to_remove(of).collect();
         // With shared clusters and looked up places, a route depends on other routes.
         let remembers = self.known.is_some() && hidden.is_empty() && self.xds.backend_clusters.is_empty();
-        let mut known = self.known.as_mut().map(|known| known.take(&of.core.name)).unwrap_or_default();
-        let mut kept = ListenerMemory::default();
+        // The default host of HTTP/1.0 may be a route's, and telemetry fails if its Service is in no route.
+        let settings = Vec::from([of.client.http1.clone(), self.xds.metrics.clone(), self.xds.health_check_log.clone()]);
+        let known = self.known.as_mut().map(|known| known.take(&of.core.name)).unwrap_or_default();
+        let mut known = if known.is_for(&settings) { known } else { ListenerMemory::default() };
+        let mut kept = ListenerMemory::of(settings);
         let mut hosts: Vec<Host<'_>> = Vec::new();
         let mut places: HashMap<Str, usize> = HashMap::new();
         let mut largest_body = 0;

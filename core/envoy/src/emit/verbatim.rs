@@ -61,11 +61,12 @@ pub(super) fn all_broken<M: Readable + Describe, T: Borrow<Tree>>(
     let hosts: Vec<Vec<(String, &Tree)>> = all.iter().map(|of| virtual_hosts::<M>(of.borrow())).collect();
     let parts = hosts.iter().flatten().map(|(_, host)| *host);
     memory.judge(parts, executor, broken::<pb::route::VirtualHost>);
-    let plain = all.iter().zip(&hosts).filter(|(_, hosts)| hosts.is_empty()).map(|(of, _)| of.borrow());
+    let is_object = |of: &&Tree| matches!(of.value, Plain::Object(_));
+    let plain = all.iter().zip(&hosts).filter(|(_, hosts)| hosts.is_empty()).map(|(of, _)| of.borrow()).filter(is_object);
     memory.judge(plain, executor, broken::<M>);
     let of_resource = |(of, hosts): (&T, Vec<(String, &Tree)>)| {
         if hosts.is_empty() {
-            return memory.broken(of.borrow()).to_vec();
+            return if is_object(&of.borrow()) { memory.broken(of.borrow()).to_vec() } else { broken::<M>(of.borrow()) };
         }
         let mut found = broken::<M>(&without_virtual_hosts(of.borrow()));
         for (at, host) in hosts {

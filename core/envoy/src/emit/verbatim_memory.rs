@@ -65,14 +65,16 @@ pub(super) struct LocalHost {
 }
 
 impl VerbatimMemory {
-    /// Begins an emission, and drops what the last one did not use.
+    /// Begins an emission, and drops what the last few did not use: the views of a user interface alternate.
     pub(super) fn begin(&mut self) {
+        const KEPT: u32 = 4;
+        self.round = self.round.wrapping_add(1);
         let round = self.round;
-        self.texts.retain(|_, text| text.round == round);
-        self.clusters.retain(|_, cluster| cluster.round == round);
-        self.hosts.retain(|_, host| host.round == round);
-        self.broken.retain(|_, judged| judged.round == round);
-        self.round = round.wrapping_add(1);
+        let is_used = |last: u32| round.wrapping_sub(last) <= KEPT;
+        self.texts.retain(|_, text| is_used(text.round));
+        self.clusters.retain(|_, cluster| is_used(cluster.round));
+        self.hosts.retain(|_, host| is_used(host.round));
+        self.broken.retain(|_, judged| is_used(judged.round));
     }
 
     /// Forgets local forms if the bootstrap contains other secrets.
