@@ -1,13 +1,16 @@
 //! Measures how the cost of commands grows with inputs that are large in one dimension. Does not generate them; see
 //! `chancery_tests::generate::worst`.
 
-use super::{best, run, shown, size};
+use super::{best_of, run, shown, size};
 use chancery_tests::generate::worst::ALL;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
+
+/// The number of runs per figure: there are many figures, and a growth is visible in two runs.
+const RUNS: usize = 2;
 
 /// The measured commands with their arguments before the input.
 const COMMANDS: [(&str, &[&str]); 4] =
@@ -25,7 +28,7 @@ pub fn measure(program: &Path, folder: &Path) -> String {
             let input = folder.join("worst.yaml");
             fs::write(&input, (case.generate)(count)).expect("the input");
             for ((name, args), times) in COMMANDS.iter().zip(&mut times) {
-                let measured = best(|| run(Command::new(program).args(*args).arg(&input)));
+                let measured = best_of(RUNS, || run(Command::new(program).args(*args).arg(&input)));
                 times.push(measured.wall);
                 if *name == "check" {
                     memory = measured.memory;

@@ -192,9 +192,13 @@ struct Cost {
 }
 
 /// Returns the smallest times and the largest memory of a few runs.
-fn best(mut run: impl FnMut() -> Cost) -> Cost {
+fn best(run: impl FnMut() -> Cost) -> Cost {
+    best_of(RUNS, run)
+}
+
+fn best_of(runs: usize, mut run: impl FnMut() -> Cost) -> Cost {
     let better = |a: Cost, b: Cost| Cost { wall: a.wall.min(b.wall), processor: a.processor.min(b.processor), memory: a.memory.max(b.memory) };
-    (0..RUNS).map(|_| run()).reduce(better).unwrap_or_default()
+    (0..runs).map(|_| run()).reduce(better).unwrap_or_default()
 }
 
 /// Runs a program. Linux only reports the peak memory while the program runs.

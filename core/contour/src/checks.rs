@@ -24,13 +24,14 @@ pub use unused::fields;
 use super::lower::OWN_LISTENERS;
 use super::ownership;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::compilation::{SideRef, State, Why};
 use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
 use chancery_base::ir::ClusterDiscovery;
 use chancery_base::resource::Object;
 use chancery_kubernetes::{at_name, endpoints};
-use chancery_text::Node;
+use chancery_text::{Node, to_json};
 use hashbrown::{HashMap, HashSet};
 
 /// Kinds that need a port, ordered by how helpful their finding is.
@@ -68,9 +69,14 @@ pub fn same_conditions(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for object in side.objects().iter().filter(|object| !object.broken && *object.key.kind == *"HTTPProxy") {
         let routes = object.root.at(&["spec", "routes"]).and_then(Node::as_array).map(Vec::as_slice).unwrap_or_default();
-        let conditions = |route: &Node| route.get("conditions").and_then(Node::as_array).cloned().unwrap_or_default();
-        for (at, route) in routes.iter().enumerate() {
-            let Some(later) = routes.iter().skip(at + 1).find(|later| conditions(later) == conditions(route)) else { continue };
+        let conditions =
+            |route: &Node| route.get("conditions").filter(|of| of.as_array().is_some_and(|all| !all.is_empty())).map(|of| to_json(of, false));
+        let mut nearest: HashMap<Option<String>, &Node> = HashMap::new();
+        let mut pairs: Vec<(&Node, &Node)> = Vec::new();
+        for route in routes.iter().rev() {
+            pairs.extend(nearest.insert(conditions(route), route).map(|later| (route, later)));
+        }
+        for (route, later) in pairs.into_iter().rev() {
             let message = "a later route has the same conditions, and takes all requests of this one";
             let mut finding = Diagnostic::new(&codes::ROUTE_CONFLICT, message, Place::value(object.id, route.id))
                 .about(object.key.clone())
