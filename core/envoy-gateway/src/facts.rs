@@ -30,11 +30,11 @@ impl ObjectSet {
     }
 }
 
-/// What is known of parts of resources, by the address of their fields.
+/// The facts of parts of resources, by the address of their fields.
 #[derive(Default)]
 pub(crate) struct FactMemory(HashMap<usize, Facts>);
 
-/// What is known of a part of a resource.
+/// The facts of a part of a resource.
 struct Facts {
     /// Keeps the address unique.
     #[expect(dead_code, reason = "keeps the address unique")]

@@ -43,7 +43,7 @@ struct KnownParent {
     status: usize,
 }
 
-/// What is known of a route after its translation.
+/// The result of a translation of a route, for later compiles.
 #[derive(Debug)]
 pub(crate) enum Translated {
     /// It is translated as in an earlier compile.
@@ -84,7 +84,7 @@ impl RouteMemory {
             {
                 continue;
             }
-            // Policies answer requests of routes in an order that depends on what was there before.
+            // Policies answer requests of routes in an order that depends on earlier effects.
             if route.spans.iter().any(|span| all_of(span).iter().any(|route| route.direct_response.is_some())) {
                 self.known.remove(route.object.object);
                 continue;

@@ -31,7 +31,7 @@ struct AttachedRoutes<'a> {
 pub(super) struct References(Vec<BackendKey>);
 
 impl References {
-    /// Returns the backends of an HTTPRoute; `None` if it refers to other namespaces, or to filters of its own.
+    /// Returns the backends of an HTTPRoute; `None` if it refers to other namespaces, or to HTTPRouteFilters.
     fn of(route: &Admitted<'_>) -> Option<Self> {
         let mut backends = Vec::new();
         for rule in route.spec().field("rules").items() {

@@ -45,11 +45,10 @@ fn proxies(t: &Translator<'_>, gateway: &GatewayContext<'_>) -> Option<Destinati
     let namespace = if t.settings.gateway_namespace_mode { gateway.object.namespace() } else { &t.settings.namespace };
     let is_owned = |service: &&&crate::cluster::Admitted<'_>| {
         let label = |key: &str| service.labels().field(key).str();
-        let is_own = match t.merge_gateways {
+        match t.merge_gateways {
             true => label(OWNER_CLASS) == t.resources.class.as_str(),
             false => label(OWNER_NAME) == gateway.object.name().as_str() && label(OWNER_NAMESPACE) == gateway.object.namespace().as_str(),
-        };
-        is_own
+        }
     };
     let of_namespace = t.resources.services.range((namespace.clone(), Str::default())..).map(|(_, service)| service);
     let service = of_namespace.take_while(|service| service.namespace() == namespace).find(is_owned)?;

@@ -54,7 +54,7 @@ pub(crate) fn report(t: &mut Translator<'_>) {
     }
 }
 
-/// Returns routes whose matches may be those of another route: all but those with a hash of their own.
+/// Returns routes whose matches may be those of another route: all but those whose hash is unique.
 fn candidates(routes: &[Arc<HttpRoute>]) -> impl Iterator<Item = &HttpRoute> {
     let mut hashes: Vec<(u64, usize)> = routes.iter().enumerate().map(|(at, route)| (hash_of(route), at)).collect();
     hashes.sort_unstable();

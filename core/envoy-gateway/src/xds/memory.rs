@@ -45,7 +45,7 @@ struct KnownHost {
 }
 
 impl Memory {
-    /// Takes what is known of a listener.
+    /// Takes the memory of a listener.
     pub(super) fn take(&mut self, listener: &Str) -> ListenerMemory {
         self.listeners.remove(listener).unwrap_or_default()
     }

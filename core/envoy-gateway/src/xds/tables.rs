@@ -68,7 +68,7 @@ struct Generator<'a> {
     listeners: Vec<Building>,
     tables: Vec<Table>,
     errors: Vec<String>,
-    /// What is known, and what the next compile will know.
+    /// The memory of the last compile, and that for the next one.
     known: Option<Memory>,
     kept: BTreeMap<Str, ListenerMemory>,
 }
