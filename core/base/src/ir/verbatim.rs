@@ -428,6 +428,24 @@ impl Tree {
         }
     }
 
+    /// Whether both are equal and come from the same places.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.origin == other.origin
+            && match (&self.value, &other.value) {
+                (Plain::List(one), Plain::List(two)) => {
+                    one.address() == two.address() || one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.is_same(two))
+                }
+                (Plain::Object(Fields(one)), Plain::Object(Fields(two))) => {
+                    let is_same = |((key, one), (other, two)): (&(Str, Tree), &(Str, Tree))| key == other && one.is_same(two);
+                    one.address() == two.address() || one.len() == two.len() && one.iter().zip(two).all(is_same)
+                }
+                (Plain::Selected(one), Plain::Selected(two)) => one == two && one.origin == two.origin,
+                (Plain::Selected(_), _) | (_, Plain::Selected(_)) => false,
+                (one, two) => one == two,
+            }
+    }
+
     /// Converts a value that was read; `origin` gives the origin of each node.
     pub fn of(node: &Node, origin: &impl Fn(&Node) -> Option<Origin>) -> Self {
         let value = match &node.value {

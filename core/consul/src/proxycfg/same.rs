@@ -6,7 +6,7 @@ use crate::entry::Entry;
 use crate::instance::{Check, Instance};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::ir::{Plain, Tree};
+use chancery_base::ir::Tree;
 use chancery_base::resource::Origin;
 
 pub(super) fn reply(one: &Reply, two: &Reply) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn reply(one: &Reply, two: &Reply) -> bool {
         (Reply::Names(one), Reply::Names(two)) => one == two,
         (Reply::Upstreams(one), Reply::Upstreams(two)) => one == two,
         (Reply::Exports(one), Reply::Exports(two)) => one == two,
-        (Reply::Trees(one), Reply::Trees(two)) => each(one, two, tree),
+        (Reply::Trees(one), Reply::Trees(two)) => each(one, two, Tree::is_same),
         (Reply::Certificate { given: one }, Reply::Certificate { given: two }) => one == two,
         _ => false,
     }
@@ -37,7 +37,7 @@ fn each<T>(one: &[T], two: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
 
 pub(super) fn entry(one: &Arc<Entry>, two: &Arc<Entry>) -> bool {
     let same = || one.kind == two.kind && one.name == two.name && one.object == two.object && one.key == two.key;
-    Arc::ptr_eq(one, two) || (same() && tree(&one.tree, &two.tree))
+    Arc::ptr_eq(one, two) || (same() && one.tree.is_same(&two.tree))
 }
 
 pub(super) fn instance(one: &Arc<Instance>, two: &Arc<Instance>) -> bool {
@@ -45,21 +45,12 @@ pub(super) fn instance(one: &Arc<Instance>, two: &Arc<Instance>) -> bool {
     let names = || one.kind == two.kind && one.id == two.id && one.service == two.service && one.object == two.object && one.local == two.local;
     let addresses = || one.node == two.node && one.address == two.address && one.port == two.port && one.tagged == two.tagged;
     let rest = || one.weights == two.weights && one.native == two.native && one.peer == two.peer && each(&one.checks, &two.checks, check);
-    let trees = || tree(&one.tree, &two.tree) && tree(&one.proxy, &two.proxy) && each(&one.probes, &two.probes, tree);
+    let trees = || one.tree.is_same(&two.tree) && one.proxy.is_same(&two.proxy) && each(&one.probes, &two.probes, Tree::is_same);
     Arc::ptr_eq(one, two) || (names() && addresses() && rest() && trees())
 }
 
-fn tree(one: &Tree, two: &Tree) -> bool {
-    one.origin == two.origin
-        && match (&one.value, &two.value) {
-            (Plain::List(one), Plain::List(two)) => each(one, two, tree),
-            (Plain::Object(one), Plain::Object(two)) => each(&one.0, &two.0, |one, two| one.0 == two.0 && tree(&one.1, &two.1)),
-            (one, two) => one == two,
-        }
-}
-
 fn chain(one: &Arc<Chain>, two: &Arc<Chain>) -> bool {
-    Arc::ptr_eq(one, two) || (one == two && places(one).eq(places(two)) && trees(one).zip(trees(two)).all(|(one, two)| tree(one, two)))
+    Arc::ptr_eq(one, two) || (one == two && places(one).eq(places(two)) && trees(one).zip(trees(two)).all(|(one, two)| one.is_same(two)))
 }
 
 /// All origins in a chain, except those of values.

@@ -64,7 +64,7 @@ impl ListenerMemory {
 
     /// Whether it is for these settings, and they come from the same places.
     pub(super) fn is_for(&self, settings: &[Tree]) -> bool {
-        self.settings.len() == settings.len() && self.settings.iter().zip(settings).all(|(a, b)| is_same(a, b))
+        self.settings.len() == settings.len() && self.settings.iter().zip(settings).all(|(a, b)| a.is_same(b))
     }
 
     /// Takes a route.
@@ -89,11 +89,4 @@ impl ListenerMemory {
 /// The address of a route.
 pub(super) fn address(of: &Arc<HttpRoute>) -> usize {
     Arc::as_ptr(of).addr()
-}
-
-/// Whether two values are equal and come from the same places.
-fn is_same(a: &Tree, b: &Tree) -> bool {
-    let lists = || a.items().iter().zip(b.items()).all(|(a, b)| is_same(a, b));
-    let fields = || a.fields().iter().zip(b.fields()).all(|((_, a), (_, b))| is_same(a, b));
-    a == b && a.origin == b.origin && lists() && fields()
 }
