@@ -9,10 +9,9 @@ use super::settings::Settings;
 use super::source::Source;
 use super::{lower, processor};
 use alloc::collections::BTreeMap;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::compilation::GatewayId;
-use chancery_base::resource::{Content, ObjectId};
+use chancery_kubernetes::object_tables::CachedObject;
 
 /// The results of earlier compiles.
 #[derive(Default)]
@@ -37,31 +36,6 @@ struct World {
     objects: Vec<CachedObject>,
 }
 
-/// An object of the API server, compared by identity.
-#[derive(Clone)]
-pub(super) struct CachedObject(ObjectId, Arc<Content>);
-
-impl CachedObject {
-    pub(super) fn new(object: &cluster::Admitted<'_>) -> Self {
-        Self(object.object.id, object.object.content.clone())
-    }
-
-    /// Whether it is this object.
-    pub(super) fn is(&self, object: &cluster::Admitted<'_>) -> bool {
-        self.0 == object.object.id && Arc::ptr_eq(&self.1, &object.object.content)
-    }
-
-    /// The namespace and name; objects are sorted by them.
-    fn name(&self) -> (&str, &str) {
-        (self.1.key.namespace.as_deref().unwrap_or_default(), &self.1.key.name)
-    }
-
-    /// The address, unique while this value holds the object.
-    pub(super) fn address(&self) -> usize {
-        Arc::as_ptr(&self.1).addr()
-    }
-}
-
 /// Objects of a kind, in the order of their names.
 #[derive(Default)]
 pub(super) struct CachedObjects(Vec<CachedObject>);
@@ -70,28 +44,22 @@ impl CachedObjects {
     /// Updates the entries; returns the namespaces and names of changed, new and removed ones.
     pub(super) fn update<'a>(&mut self, now: impl Iterator<Item = &'a cluster::Admitted<'a>>, mut changed: impl FnMut((&str, &str))) {
         let mut now = now.peekable();
-        let same = self.0.iter().take_while(|known| now.next_if(|object| known.is(object)).is_some()).count();
+        let same = self.0.iter().take_while(|known| now.next_if(|object| known.is(object.object)).is_some()).count();
         let mut before = self.0.split_off(same).into_iter().peekable();
         for object in now {
             let name = (object.namespace().as_str(), object.name().as_str());
             while let Some(gone) = before.next_if(|known| known.name() < name) {
                 changed(gone.name());
             }
-            match before.next_if(|known| known.name() == name).filter(|known| known.is(object)) {
+            match before.next_if(|known| known.name() == name).filter(|known| known.is(object.object)) {
                 Some(known) => self.0.push(known),
                 None => {
                     changed(name);
-                    self.0.push(CachedObject::new(object));
+                    self.0.push(CachedObject::new(object.object));
                 }
             }
         }
         before.for_each(|gone| changed(gone.name()));
-    }
-}
-
-impl PartialEq for CachedObject {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0 && Arc::ptr_eq(&self.1, &other.1)
     }
 }
 
@@ -113,7 +81,7 @@ impl Memory {
 impl GatewayMemory {
     /// Drops results if the world changed.
     pub(super) fn prepare(&mut self, source: &Source<'_>) {
-        let objects = WORLD.iter().flat_map(|kind| source.cluster.all(*kind)).map(CachedObject::new).collect();
+        let objects = WORLD.iter().flat_map(|kind| source.cluster.all(*kind)).map(|admitted| CachedObject::new(admitted.object)).collect();
         let world = World { settings: Some(source.settings.clone()), objects };
         if self.world != world {
             (self.world, self.processor, self.lower) = (world, processor::Memory::default(), lower::Memory::default());

@@ -14,6 +14,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::resource::{Content, Object, ObjectId, Objects};
+use chancery_kubernetes::object_tables::CachedObject;
 use chancery_text::{Node, Str};
 use hashbrown::HashSet;
 
@@ -50,29 +51,7 @@ pub(crate) struct EnvoyMemory {
 #[derive(Default, PartialEq)]
 struct World {
     options: Options,
-    objects: Vec<KnownObject>,
-}
-
-/// An object by its identity.
-struct KnownObject {
-    id: ObjectId,
-    content: Arc<Content>,
-}
-
-impl PartialEq for KnownObject {
-    fn eq(&self, other: &Self) -> bool {
-        self.id == other.id && Arc::ptr_eq(&self.content, &other.content)
-    }
-}
-
-impl KnownObject {
-    fn of(object: &Object) -> Self {
-        Self { id: object.id, content: object.content.clone() }
-    }
-
-    fn is(&self, object: &Object) -> bool {
-        self.id == object.id && Arc::ptr_eq(&self.content, &object.content)
-    }
+    objects: Vec<CachedObject>,
 }
 
 impl Memory {
@@ -83,7 +62,7 @@ impl Memory {
         let others = || objects.all().filter(|object| !is_tracked(object));
         let is_same = self.world.options == *options && others().count() == self.world.objects.len();
         if !(is_same && others().zip(&self.world.objects).all(|(object, known)| known.is(object))) {
-            self.world = World { options: options.clone(), objects: others().map(KnownObject::of).collect() };
+            self.world = World { options: options.clone(), objects: others().map(CachedObject::new).collect() };
             self.classes.clear();
         }
         let all = [Kind::Service, Kind::EndpointSlice].into_iter().flat_map(|kind| cluster.all(kind));
@@ -93,7 +72,7 @@ impl Memory {
 
 /// The Services and EndpointSlices of the last compile, in order.
 #[derive(Default)]
-struct TrackedObjects(Vec<KnownObject>);
+struct TrackedObjects(Vec<CachedObject>);
 
 impl TrackedObjects {
     /// Replaces the objects. Returns the names of Services that changed, or whose slices did.
@@ -103,14 +82,14 @@ impl TrackedObjects {
         let head = known.iter().zip(&now).take_while(|(known, object)| known.is(object)).count();
         let tail = known[head..].iter().rev().zip(now[head..].iter().rev()).take_while(|(known, object)| known.is(object)).count();
         let (before, after) = (&known[head..known.len() - tail], &now[head..now.len() - tail]);
-        let identity = |id: ObjectId, content: &Arc<Content>| (id, Arc::as_ptr(content).addr());
-        let old: HashSet<_> = before.iter().map(|known| identity(known.id, &known.content)).collect();
-        let new: HashSet<_> = after.iter().map(|object| identity(object.id, &object.content)).collect();
-        let gone = before.iter().filter(|known| !new.contains(&identity(known.id, &known.content))).map(|known| &known.content);
-        let added = after.iter().filter(|object| !old.contains(&identity(object.id, &object.content))).map(|object| &object.content);
-        let changed = gone.chain(added).flat_map(|content| services_of(content)).collect();
+        let identity = |object: &Object| (object.id, Arc::as_ptr(&object.content).addr());
+        let old: HashSet<_> = before.iter().map(CachedObject::identity).collect();
+        let new: HashSet<_> = after.iter().map(|object| identity(object)).collect();
+        let gone = before.iter().filter(|known| !new.contains(&known.identity())).map(CachedObject::content);
+        let added = after.iter().filter(|object| !old.contains(&identity(object))).map(|object| &*object.content);
+        let changed = gone.chain(added).flat_map(services_of).collect();
         if !before.is_empty() || !after.is_empty() {
-            self.0 = now.into_iter().map(KnownObject::of).collect();
+            self.0 = now.into_iter().map(CachedObject::new).collect();
         }
         changed
     }

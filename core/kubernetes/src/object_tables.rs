@@ -1,7 +1,7 @@
 //! Stores the API server's objects by name, and caches results by object content. Does not admit objects.
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::resource::{Content, Object};
+use chancery_base::resource::{Content, Object, ObjectId};
 use chancery_text::Str;
 use hashbrown::{Equivalent, HashMap};
 
@@ -106,6 +106,49 @@ impl<T: Named> ByName<T> {
 
 fn name_of(object: &impl Named) -> Name {
     (object.namespace().clone(), object.name().clone())
+}
+
+/// An object of the API server, compared by identity: by its number and the address of its content.
+#[derive(Clone)]
+pub struct CachedObject {
+    id: ObjectId,
+    content: Arc<Content>,
+}
+
+impl CachedObject {
+    pub fn new(object: &Object) -> Self {
+        Self { id: object.id, content: object.content.clone() }
+    }
+
+    /// Whether it is this object.
+    pub fn is(&self, object: &Object) -> bool {
+        self.id == object.id && Arc::ptr_eq(&self.content, &object.content)
+    }
+
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// The namespace and name; objects are sorted by them.
+    pub fn name(&self) -> (&str, &str) {
+        (self.content.key.namespace.as_deref().unwrap_or_default(), &self.content.key.name)
+    }
+
+    /// The object's number and address, unique while this value holds the object.
+    pub fn identity(&self) -> (ObjectId, usize) {
+        (self.id, self.address())
+    }
+
+    /// The address, unique while this value holds the object.
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.content).addr()
+    }
+}
+
+impl PartialEq for CachedObject {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && Arc::ptr_eq(&self.content, &other.content)
+    }
 }
 
 /// Results of earlier compiles by object. An object is identified by its number and the address of its content; this type holds the content, so the

@@ -5,7 +5,7 @@
 
 use crate::cluster::{Admitted, Name};
 use crate::kinds::Kind;
-use crate::memory::{CachedObject, CachedObjects};
+use crate::memory::CachedObjects;
 use crate::model::{Route, SecureVirtualHost, VirtualHost};
 use crate::source::{Source, WatchedObjects};
 use crate::status::{DetailedCondition, HTTP_PROXY};
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use chancery_base::compilation::StatusOf;
 use chancery_base::resource::ObjectId;
 use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::object_tables::Names;
+use chancery_kubernetes::object_tables::{CachedObject, Names};
 use chancery_text::{Node, NodeId, Str};
 use core::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::{HashMap, HashSet};
@@ -105,7 +105,7 @@ struct Visited {
 impl Visit {
     pub(super) fn new(way: &[&Admitted<'_>], conditions: &[Cursor<'_>]) -> Self {
         Self {
-            way: way.iter().map(|object| CachedObject::new(object)).collect(),
+            way: way.iter().map(|object| CachedObject::new(object.object)).collect(),
             conditions: conditions.iter().map(|condition| (condition.object(), condition.node().map_or(NodeId::NONE, |node| node.id))).collect(),
         }
     }
@@ -173,7 +173,7 @@ impl Memory {
     pub(super) fn hosts(&mut self, root: &Admitted<'_>) -> Option<Arc<Hosts>> {
         let changed = &self.changed;
         let known = self.roots.get_mut(&root.object.id)?;
-        let made = known.made.as_ref().filter(|made| made.root == CachedObject::new(root) && are_same(&made.depends_on, changed))?;
+        let made = known.made.as_ref().filter(|made| made.root == CachedObject::new(root.object) && are_same(&made.depends_on, changed))?;
         known.round = self.round;
         Some(made.hosts.clone())
     }
@@ -182,7 +182,7 @@ impl Memory {
     pub(super) fn keep_hosts(&mut self, root: &Admitted<'_>, hosts: Hosts, depends_on: Vec<Dependency>) {
         let known = self.roots.entry(root.object.id).or_default();
         known.round = self.round;
-        known.made = Some(Made { root: CachedObject::new(root), hosts: Arc::new(hosts), depends_on });
+        known.made = Some(Made { root: CachedObject::new(root.object), hosts: Arc::new(hosts), depends_on });
     }
 
     /// Starts to build a root again.
