@@ -92,33 +92,20 @@ pub(crate) fn collect(resources: &Resources, memory: Option<&mut FactMemory>, us
         }
         requests
     };
-    let mut of_lists = Vec::new();
     for table in routes {
         // The hosts are most of a table.
-        for (key, value) in table.fields() {
-            if key == "virtual_hosts" {
-                if let Some(origin) = value.origin {
-                    of_lists.push(origin.object());
-                }
-                value.items().iter().for_each(|host| _ = look(host));
-            }
-        }
+        table.get("virtual_hosts").items().iter().for_each(|host| _ = look(host));
     }
     endpoints.iter().chain(secrets).for_each(|of: &Arc<Tree>| _ = look(of));
     let mut requests = false;
     listeners.iter().chain(clusters).for_each(|of: &Arc<Tree>| requests |= look(of));
-    of_lists.into_iter().for_each(|object| used.insert(object));
     for table in routes {
         let mut frame = Tree::clone(table);
-        frame.take("virtual_hosts");
-        used.insert_all(&frame);
+        if let Some(hosts) = frame.get_mut("virtual_hosts") {
+            hosts.value = Plain::Null;
+        }
+        Facts::of(&frame).objects.into_iter().for_each(|object| used.insert(object));
     }
     memory.0 = kept;
     requests
-}
-
-impl ObjectSet {
-    fn insert_all(&mut self, of: &Tree) {
-        Facts::of(of).objects.into_iter().for_each(|object| self.insert(object));
-    }
 }
