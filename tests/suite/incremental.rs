@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 mod edits;
 mod gateway;
+mod nginx;
 
 use edits::{edit, edit_around, edit_ingresses, edit_lines, split};
 

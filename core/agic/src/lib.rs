@@ -50,6 +50,7 @@ use chancery_base::executor::{Executor, Sequential};
 use chancery_base::ir::appgw::Gateway as AppGateway;
 use chancery_base::read::ReadOptions;
 use chancery_base::resource::Objects;
+use chancery_kubernetes::cluster::ReadKind as _;
 use chancery_text::Str;
 use checks::Checked;
 use cluster::Cluster;
@@ -83,7 +84,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: kinds::known,
     listing: kinds::listing,
     foreign_kinds: &[],
-    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    reads: |key| kinds::Kind::find(&key.group, &key.kind).is_some(),
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],

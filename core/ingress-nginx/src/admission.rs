@@ -2,7 +2,7 @@
 //!
 //! ingress-nginx `internal/ingress/controller/controller.go` (`CheckIngress`, `checkOverlap`).
 
-use super::annotations::{self, PREFIX};
+use super::annotations::{self, PREFIX, Reading};
 use super::build::build;
 use super::cluster::Cluster;
 use super::config_map::Read;
@@ -105,8 +105,9 @@ impl Webhook<'_> {
             }
         }
         self.check_names(ingress)?;
-        let extracted = annotations::extract(&source::reading(ingress, self.cluster, globals)).map_err(|dropped| dropped.message)?;
-        older.push(Counted { ingress: ingress.clone(), settings: Arc::new(extracted.settings), passwords: extracted.passwords });
+        let reading = Reading::new(ingress, self.cluster, globals);
+        let extracted = annotations::extract(&reading).map_err(|dropped| dropped.message)?;
+        older.push(Counted::new(ingress.clone(), extracted));
         let built = build(self.cluster, options, self.read, &older);
         overlap(ingress, &built.nginx.servers, &older)
     }

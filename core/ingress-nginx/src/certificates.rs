@@ -2,7 +2,7 @@
 //!
 //! ingress-nginx `internal/ingress/controller/store/backend_ssl.go`, `internal/net/ssl`. Does not choose the Secret of a host; see `build::tls`.
 
-use super::cluster::HeldSecret;
+use super::cluster::ReadableSecret;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Certificate, sorted_names};
@@ -34,7 +34,7 @@ const DIRECTORY: &str = "/etc/ingress-controller/ssl";
 
 impl Material {
     /// What a Secret gives; `None` if the controller cannot use it.
-    pub fn of(secret: &HeldSecret<'_>) -> Option<Self> {
+    pub fn of(secret: &ReadableSecret<'_>) -> Option<Self> {
         if secret.object.assumed {
             return Some(Self { leaf: None, has_ca: true, has_crl: false });
         }

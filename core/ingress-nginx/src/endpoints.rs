@@ -2,23 +2,23 @@
 //!
 //! ingress-nginx `internal/ingress/controller/endpointslices.go`. Does not choose the Service or the port; see `build::upstreams`.
 
-use super::cluster::{Cluster, Held};
+use super::cluster::{AdmittedObject, Cluster};
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::Endpoint;
 use chancery_base::resource::{Origin, Sourced};
-use chancery_kubernetes::service::Port;
+use chancery_kubernetes::service::{self, Port};
 use chancery_text::{Node, Str};
 use core::net::IpAddr;
 use hashbrown::HashSet;
 
 /// The text of a field of `spec`.
-pub fn spec_text<'n>(service: &'n Held<'_>, field: &str) -> &'n str {
+pub fn spec_text<'n>(service: &'n AdmittedObject<'_>, field: &str) -> &'n str {
     service.root.at(&["spec", field]).and_then(Node::as_str).unwrap_or_default()
 }
 
 /// The endpoints of a Service at one of its ports.
-pub fn of_port(cluster: &Cluster<'_>, service: &Held<'_>, port: &Port, protocol: &str) -> Vec<Endpoint> {
+pub fn of_port(cluster: &Cluster<'_>, service: &AdmittedObject<'_>, port: &Port, protocol: &str) -> Vec<Endpoint> {
     if spec_text(service, "type") == "ExternalName" {
         return external(service, port).into_iter().collect();
     }
@@ -44,7 +44,7 @@ pub fn of_port(cluster: &Cluster<'_>, service: &Held<'_>, port: &Port, protocol:
 }
 
 /// The numbers that a port of a Service has in a slice.
-fn ports_of(slice: &Held<'_>, port: &Port, protocol: &str) -> Vec<i64> {
+fn ports_of(slice: &AdmittedObject<'_>, port: &Port, protocol: &str) -> Vec<i64> {
     let target = port.target.parse::<i64>().ok();
     let written = slice.root().field("ports");
     if written.is_empty() {
@@ -65,7 +65,7 @@ fn ports_of(slice: &Held<'_>, port: &Port, protocol: &str) -> Vec<i64> {
 }
 
 /// Returns the endpoint of an ExternalName Service.
-fn external(service: &Held<'_>, port: &Port) -> Option<Endpoint> {
+fn external(service: &AdmittedObject<'_>, port: &Port) -> Option<Endpoint> {
     let at = service.root().at("spec.externalName");
     let name = at.str();
     let address = name.parse::<IpAddr>().ok();
@@ -80,16 +80,21 @@ fn external(service: &Held<'_>, port: &Port) -> Option<Endpoint> {
 }
 
 /// The address of a Service itself, if it has one.
-pub fn cluster_address(service: &Held<'_>) -> Option<Sourced<Str>> {
+pub fn cluster_address(service: &AdmittedObject<'_>) -> Option<Sourced<Str>> {
     let at = service.root().at("spec.clusterIP");
     let address = at.str();
     (!address.is_empty() && address != "None").then(|| Sourced::new(Str::new(address), at.origin()))
 }
 
+/// Returns the ports of a Service.
+pub fn ports(service: &AdmittedObject<'_>) -> Vec<Port> {
+    service::ports(&service.root)
+}
+
 /// The port of an ExternalName Service, by number or name.
-pub fn external_port(service: &Held<'_>, wanted: &str) -> Port {
+pub fn external_port(service: &AdmittedObject<'_>, wanted: &str) -> Port {
     let number = wanted.parse::<u16>().ok();
-    let ports = service.ports();
+    let ports = ports(service);
     let named = if number.is_none() { ports.iter().find(|port| port.name.as_deref() == Some(wanted)) } else { None };
     if let Some(port) = named {
         let target = port.target.parse::<u16>().unwrap_or(port.port);
@@ -106,6 +111,6 @@ pub fn external_port(service: &Held<'_>, wanted: &str) -> Port {
 }
 
 /// Where a Service is written.
-pub fn origin_of(service: &Held<'_>) -> Origin {
+pub fn origin_of(service: &AdmittedObject<'_>) -> Origin {
     service.root().origin()
 }

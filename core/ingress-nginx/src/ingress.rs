@@ -3,7 +3,7 @@
 //! Does not decide whether it is effective; see `source`.
 
 use super::annotations::Annotations;
-use super::cluster::{Held, uid_of};
+use super::cluster::{AdmittedObject, uid_of};
 use super::options::Options;
 use alloc::format;
 use alloc::vec::Vec;
@@ -118,7 +118,7 @@ const FIRST_CREATED: i64 = 1_704_067_200;
 
 impl Ingress {
     /// Reads an Ingress. `place` is its place among the Ingresses of the input.
-    pub fn read(held: &Held<'_>, options: &Options, place: usize) -> Self {
+    pub fn read(held: &AdmittedObject<'_>, options: &Options, place: usize) -> Self {
         let root = held.root();
         let spec = root.field("spec");
         let class = spec.field("ingressClassName");

@@ -4,6 +4,7 @@
 
 use alloc::vec::Vec;
 use chancery_base::schema::{KnownKind, ListedKind};
+use chancery_kubernetes::cluster::ReadKind;
 use chancery_kubernetes::kind;
 use chancery_kubernetes::kinds as kubernetes;
 
@@ -41,14 +42,12 @@ pub fn known() -> Vec<KnownKind> {
     ALL.iter().map(|(_, definition)| *definition).flat_map(of).collect()
 }
 
-/// The kind of this group and name.
-pub fn find(group: &str, kind: &str) -> Option<Kind> {
-    ALL.iter().find(|(_, definition)| definition.group == group && definition.name == kind).map(|(kind, _)| *kind)
-}
+impl ReadKind for Kind {
+    fn find(group: &str, name: &str) -> Option<Self> {
+        ALL.iter().find(|(_, definition)| definition.group == group && definition.name == name).map(|(kind, _)| *kind)
+    }
 
-impl Kind {
-    /// Returns the schema and the names of the kind.
-    pub fn definition(self) -> &'static kind::Kind {
+    fn definition(self) -> &'static kind::Kind {
         // The table has the order of the kinds.
         ALL[self as usize].1
     }

@@ -19,6 +19,7 @@ pub mod deployed;
 mod endpoints;
 pub mod ingress;
 pub mod kinds;
+mod memory;
 mod names;
 pub mod options;
 mod outputs;
@@ -40,8 +41,10 @@ use chancery_base::diagnostic::Findings;
 use chancery_base::executor::Executor;
 use chancery_base::read::ReadOptions;
 use chancery_base::resource::{Objects, Sourced};
+use chancery_kubernetes::cluster::ReadKind as _;
 use chancery_text::Str;
 use cluster::Cluster;
+use memory::Memory;
 use source::Source;
 
 /// By what it is recognised.
@@ -60,7 +63,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: kinds::known,
     listing: kinds::listing,
     foreign_kinds: &[],
-    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    reads: |key| kinds::Kind::find(&key.group, &key.kind).is_some(),
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
@@ -69,10 +72,13 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[],
     codes: codes::ALL,
     outputs: outputs::ALL,
-    memory: || Box::new(()),
+    memory: || Box::new(Memory::default()),
     compile: |task| {
-        let Task { objects, options, executor, ledger, sink, .. } = task;
-        let stages = compile(objects, &Options::of(options), executor, ledger, sink);
+        let Task { objects, options, executor, memory, remembers, ledger, sink, .. } = task;
+        // The host gives the memory that `DIALECT` made.
+        let mut none = Memory::default();
+        let memory = memory.downcast_mut().filter(|_| remembers).unwrap_or(&mut none);
+        let stages = compile(objects, &Options::of(options), executor, memory, ledger, sink);
         let id = GatewayId::new("ingress-nginx");
         let gateways = Vec::from([Gateway { id, owner: None, outcome: Outcome::Nginx(stages.nginx.clone()) }]);
         Draft { stages: Arc::new(stages), answers: Answers::default(), gateways }
@@ -82,10 +88,10 @@ pub static DIALECT: Dialect = Dialect {
 };
 
 /// Compiles objects to the configuration of nginx.
-fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Stages {
-    let cluster = Cluster::apply(objects, executor, ledger, sink);
+fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Stages {
+    let cluster = Cluster::apply(objects, executor, &mut memory.cluster, ledger, sink);
     let read = config_map::read(&cluster, options);
-    let source = Source::new(objects, &cluster, options, &read.globals);
+    let source = Source::new(objects, &cluster, options, &read.globals, &mut memory.source);
     let mut built = build::build(&cluster, options, &read, &source.counted);
     let refusals = checks::refused::refusals(&built.nginx);
     built.nginx.refused = refusals.first().map(|refusal| Sourced::new(Str::new(&refusal.why), refusal.origin));

@@ -3,10 +3,10 @@
 //! Does not establish anything; see `build` and `admission`.
 
 use super::admission::{Verdict, Webhook};
-use super::cluster::Cluster;
+use super::cluster::{self, Cluster};
 use super::config_map;
 use super::options::Options;
-use super::source::{Source, Unhandled};
+use super::source::{self, Source, Unhandled};
 use super::stages::{Stages, in_order};
 use alloc::vec::Vec;
 use chancery_base::compilation::{Ledger, Output, SideRef};
@@ -57,9 +57,9 @@ pub fn verdicts(of: SideRef<'_>) -> Vec<Verdict> {
 
 /// The webhook's answer for each Ingress, in the order of the input.
 pub fn admission_of(objects: &Objects, options: &Options) -> Vec<Verdict> {
-    let cluster = Cluster::apply(objects, &Sequential, &mut Ledger::new(objects), &mut Findings::default());
+    let cluster = Cluster::apply(objects, &Sequential, &mut cluster::Memory::default(), &mut Ledger::new(objects), &mut Findings::default());
     let read = config_map::read(&cluster, options);
-    let source = Source::new(objects, &cluster, options, &read.globals);
+    let source = Source::new(objects, &cluster, options, &read.globals, &mut source::Memory::default());
     let webhook = Webhook { cluster: &cluster, options, read: &read, source: &source };
     in_order(webhook.verdicts(), objects)
 }
@@ -103,7 +103,7 @@ fn errors(of: SideRef<'_>, stages: &Stages) -> Node {
         }
     }
     for counted in &stages.source.counted {
-        let Some(found) = stages.source.faults.get(&counted.ingress.object) else { continue };
+        let found = &counted.errors;
         let denials = found.denials.iter().map(|(_, reason)| reason.as_str());
         let faults = found.faults.iter().map(|(_, fault)| fault.text());
         rows.extend(denials.chain(faults).map(|message| row(Some(counted.ingress.key().into()), message)));

@@ -2,8 +2,8 @@
 //!
 //! ingress-nginx `internal/ingress/controller/store/store.go`, `internal/ingress/inspector`. Does not merge them; see `build`.
 
-use super::annotations::{self, CLASS, DropKind, Dropped, Extracted, Reading};
-use super::cluster::Cluster;
+use super::annotations::{self, CLASS, DropKind, Dropped, Extracted, GroupErrors, Reading};
+use super::cluster::{AdmittedObject, Cluster};
 use super::ingress::Ingress;
 use super::kinds::Kind;
 use super::options::Options;
@@ -12,76 +12,139 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Globals, Settings};
-use chancery_base::resource::{ObjectId, Objects, Secret};
+use chancery_base::resource::{Object, ObjectId, Objects, Secret};
+use chancery_kubernetes::cluster::ReadKind as _;
+use chancery_kubernetes::object_tables::{ByContent, CachedObject};
 use chancery_kubernetes::selector::Selector;
 use chancery_text::{Node, Str};
 use hashbrown::HashMap;
 
-/// Why the controller does not look at an Ingress.
+/// Why the controller does not serve an Ingress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unhandled {
-    /// Its namespace is not watched.
+    /// The controller does not watch its namespace.
     Namespace,
-    /// Its class is another's, or it has none; what the controller says.
+    /// It has no class, or another controller's; with the controller's message.
     Class(String),
     /// The controller drops it.
     Dropped(Dropped),
 }
 
-/// An effective Ingress, with its settings.
+/// An Ingress that the controller serves, with its settings.
 #[derive(Clone, Debug)]
 pub struct Counted {
-    /// The Ingress.
     pub ingress: Arc<Ingress>,
-    /// What its annotations mean.
     pub settings: Arc<Settings>,
-    /// The file of passwords.
+    /// The content of its password file.
     pub passwords: Option<Secret<Str>>,
+    pub errors: Arc<GroupErrors>,
+}
+
+impl Counted {
+    pub fn new(ingress: Arc<Ingress>, extracted: Extracted) -> Self {
+        let Extracted { settings, passwords, errors } = extracted;
+        Self { ingress, settings, passwords, errors }
+    }
 }
 
 /// The Ingresses of the input.
 #[derive(Debug, Default)]
 pub struct Source {
-    /// The effective Ingresses, oldest first.
+    /// The Ingresses that the controller serves, oldest first.
     pub counted: Vec<Counted>,
-    /// The others.
+    /// The other Ingresses.
     pub unhandled: Vec<(Arc<Ingress>, Unhandled)>,
-    /// Errors in annotations of the effective Ingresses.
-    pub faults: HashMap<ObjectId, Extracted>,
-    /// IngressClasses that an Ingress uses.
+    /// The IngressClasses that an Ingress names.
     pub classes: Vec<ObjectId>,
-    /// All of them, in the order in which they were created.
+    /// All Ingresses, oldest first.
     pub by_age: Vec<Arc<Ingress>>,
 }
 
+/// The Ingresses of earlier compiles, and the meaning of their annotations. Both hold as long as the options and all ConfigMaps are the same.
+#[derive(Default)]
+pub struct Memory {
+    options: Option<Options>,
+    config_maps: Vec<CachedObject>,
+    /// With the place among the Ingresses of the input, which decides the default of its age.
+    ingresses: ByContent<(usize, Arc<Ingress>)>,
+    /// Only if no other object was looked up.
+    extracted: ByContent<Result<Extracted, Dropped>>,
+}
+
+impl Memory {
+    /// Starts a compile. Forgets everything if the options or a ConfigMap changed.
+    fn begin(&mut self, cluster: &Cluster<'_>, options: &Options) {
+        let config_maps = || cluster.all(Kind::ConfigMap).map(|map| map.object);
+        let is_same = self.options.as_ref() == Some(options)
+            && config_maps().count() == self.config_maps.len()
+            && config_maps().zip(&self.config_maps).all(|(object, known)| known.is(object));
+        if !is_same {
+            let config_maps = config_maps().map(CachedObject::new).collect();
+            *self = Self { options: Some(options.clone()), config_maps, ..Self::default() };
+        }
+        self.ingresses.begin();
+        self.extracted.begin();
+    }
+
+    fn end(&mut self) {
+        self.ingresses.end();
+        self.extracted.end();
+    }
+
+    fn ingress(&mut self, admitted: &AdmittedObject<'_>, options: &Options, place: usize) -> Arc<Ingress> {
+        if let Some((known_place, ingress)) = self.ingresses.get(admitted.object)
+            && *known_place == place
+        {
+            return ingress.clone();
+        }
+        let ingress = Arc::new(Ingress::read(admitted, options, place));
+        self.ingresses.put(admitted.object, (place, ingress.clone()));
+        ingress
+    }
+
+    fn extract(&mut self, admitted: &AdmittedObject<'_>, reading: &Reading<'_>) -> Result<Extracted, Dropped> {
+        if let Some(known) = self.extracted.get(admitted.object) {
+            return known.clone();
+        }
+        let extracted = annotations::extract(reading);
+        if !reading.looks_up() {
+            self.extracted.put(admitted.object, extracted.clone());
+        }
+        extracted
+    }
+}
+
 impl Source {
-    /// Looks at each Ingress.
-    pub fn new(objects: &Objects, cluster: &Cluster<'_>, options: &Options, globals: &Globals) -> Self {
-        let is_ingress = |object: &&chancery_base::resource::Object| super::kinds::find(&object.key.group, &object.key.kind) == Some(Kind::Ingress);
+    /// Reads all Ingresses.
+    pub fn new(objects: &Objects, cluster: &Cluster<'_>, options: &Options, globals: &Globals, memory: &mut Memory) -> Self {
+        memory.begin(cluster, options);
+        let is_ingress = |object: &&Object| Kind::find(&object.key.group, &object.key.kind) == Some(Kind::Ingress);
         let places: HashMap<ObjectId, usize> = objects.all().filter(is_ingress).enumerate().map(|(place, object)| (object.id, place)).collect();
         let place = |id: ObjectId| places.get(&id).copied().unwrap_or_default();
-        let mut all: Vec<Arc<Ingress>> =
-            cluster.all(Kind::Ingress).map(|held| Arc::new(Ingress::read(held, options, place(held.object.id)))).collect();
-        all.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| b.key().cmp(&a.key())));
-        let mut source = Self { by_age: all.clone(), ..Self::default() };
-        for ingress in all {
-            match source.handle(&ingress, cluster, options, globals) {
-                Ok(extracted) => {
-                    let Extracted { settings, passwords, denials, faults } = extracted;
-                    let settings = Arc::new(settings);
-                    source.counted.push(Counted { ingress: ingress.clone(), settings, passwords });
-                    if !denials.is_empty() || !faults.is_empty() {
-                        let rest = Extracted { settings: Settings::default(), passwords: None, denials, faults };
-                        source.faults.insert(ingress.object, rest);
-                    }
-                }
+        let read = |admitted| (admitted, memory.ingress(admitted, options, place(admitted.object.id)));
+        let mut all: Vec<(&AdmittedObject<'_>, Arc<Ingress>)> = cluster.all(Kind::Ingress).map(read).collect();
+        all.sort_by(|(_, a), (_, b)| a.created.cmp(&b.created).then_with(|| b.key().cmp(&a.key())));
+        let mut source = Self { by_age: all.iter().map(|(_, ingress)| ingress.clone()).collect(), ..Self::default() };
+        for (admitted, ingress) in all {
+            let handled = source.handle(&ingress, cluster, options, globals).and_then(|()| {
+                let reading = Reading::new(&ingress, cluster, globals);
+                memory.extract(admitted, &reading).map_err(Unhandled::Dropped)
+            });
+            match handled {
+                Ok(extracted) => source.counted.push(Counted::new(ingress, extracted)),
                 Err(why) => source.unhandled.push((ingress, why)),
             }
         }
+        memory.end();
         source
     }
 
-    fn handle(&mut self, ingress: &Ingress, cluster: &Cluster<'_>, options: &Options, globals: &Globals) -> Result<Extracted, Unhandled> {
+    /// Records the class of an Ingress.
+    ///
+    /// # Errors
+    ///
+    /// The controller does not serve it, whatever its annotations mean.
+    fn handle(&mut self, ingress: &Ingress, cluster: &Cluster<'_>, options: &Options, globals: &Globals) -> Result<(), Unhandled> {
         if !watches(&ingress.namespace, cluster, options) {
             return Err(Unhandled::Namespace);
         }
@@ -96,13 +159,8 @@ impl Source {
             let dropped = Dropped { message, origin: Some(backend.origin), annotation: None, kind: DropKind::CatchAll };
             return Err(Unhandled::Dropped(dropped));
         }
-        check_words(ingress, globals).map_err(Unhandled::Dropped)?;
-        annotations::extract(&reading(ingress, cluster, globals)).map_err(Unhandled::Dropped)
+        check_words(ingress, globals).map_err(Unhandled::Dropped)
     }
-}
-
-pub(super) fn reading<'a>(ingress: &'a Ingress, cluster: &'a Cluster<'a>, globals: &'a Globals) -> Reading<'a> {
-    Reading { annotations: &ingress.annotations, namespace: &ingress.namespace, name: &ingress.name, uid: &ingress.uid, cluster, globals }
 }
 
 /// Whether the controller looks at a namespace.

@@ -1,5 +1,6 @@
 //! Compiles an input for the tests of this crate.
 
+use super::memory::Memory;
 use super::stages::Stages;
 use super::{Options, compile};
 use alloc::string::String;
@@ -26,7 +27,7 @@ pub(crate) fn run(text: &str, flags: &[&str]) -> Outcome {
     let mut ledger = Ledger::new(&objects);
     let flags = flags.iter().map(Str::new).collect();
     let options = Options::of(&compilation::Options::default().with("controller-arg", OptionValue::List(flags)));
-    let compiled = compile(&objects, &options, &Sequential, &mut ledger, &mut findings);
+    let compiled = compile(&objects, &options, &Sequential, &mut Memory::default(), &mut ledger, &mut findings);
     Outcome { compiled, objects, findings }
 }
 

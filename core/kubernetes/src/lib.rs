@@ -6,6 +6,7 @@ extern crate alloc;
 
 pub mod admit;
 pub mod admitted;
+pub mod cluster;
 pub mod cursor;
 pub mod der;
 pub mod endpoints;

@@ -10,6 +10,7 @@ mod workload;
 
 use alloc::vec::Vec;
 use chancery_base::schema::{KnownKind, ListedKind, Schema};
+use chancery_kubernetes::cluster::ReadKind;
 use chancery_kubernetes::custom;
 use chancery_kubernetes::kind::{self, Version};
 use chancery_kubernetes::kinds as kubernetes;
@@ -116,13 +117,12 @@ pub fn known() -> Vec<KnownKind> {
     ALL.iter().map(|(_, definition)| *definition).flat_map(of).collect()
 }
 
-/// The kind of this group and name.
-pub fn find(group: &str, kind: &str) -> Option<Kind> {
-    ALL.iter().find(|(_, definition)| definition.group == group && definition.name == kind).map(|(kind, _)| *kind)
-}
+impl ReadKind for Kind {
+    fn find(group: &str, name: &str) -> Option<Self> {
+        ALL.iter().find(|(_, definition)| definition.group == group && definition.name == name).map(|(kind, _)| *kind)
+    }
 
-impl Kind {
-    pub fn definition(self) -> &'static kind::Kind {
+    fn definition(self) -> &'static kind::Kind {
         // The table has the order of the enum, which a test checks.
         ALL[self as usize].1
     }

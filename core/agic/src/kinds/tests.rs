@@ -1,14 +1,15 @@
 //! Admission and defaults of the API server.
 
-use super::{ALL, find, known, listing};
+use super::{ALL, Kind, known, listing};
+use chancery_kubernetes::cluster::ReadKind as _;
 
 #[test]
 fn the_table_has_the_order_of_the_kinds() {
     for (at, (kind, definition)) in ALL.iter().enumerate() {
         assert_eq!(*kind as usize, at, "{}", definition.name);
-        assert_eq!(find(definition.group, definition.name), Some(*kind));
+        assert_eq!(Kind::find(definition.group, definition.name), Some(*kind));
     }
-    assert_eq!(find("networking.k8s.io", "NetworkPolicy"), None);
+    assert_eq!(Kind::find("networking.k8s.io", "NetworkPolicy"), None);
 }
 
 #[test]

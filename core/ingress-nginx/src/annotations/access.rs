@@ -7,6 +7,7 @@ use super::forms::{self, Url};
 use super::groups::{or, unless_wrong};
 use super::read::Fault;
 use crate::certificates::Material;
+use crate::cluster::uid_of;
 use crate::endpoints;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -50,14 +51,14 @@ pub(super) fn basic_auth(reading: &Reading<'_>) -> Result<(BasicAuth, Option<Sec
         return Err(Fault::Denied("cross namespace usage of secrets is not allowed".into()));
     }
     let key = format!("{namespace}/{secret_name}");
-    let secret = reading.cluster.secret(namespace, secret_name).ok_or_else(|| {
+    let secret = reading.cluster().secret(namespace, secret_name).ok_or_else(|| {
         Fault::Denied(format!(
             "unexpected error reading secret {key}: no object matching key {} in local store",
             chancery_base::schema::go_quoted(&key)
         ))
     })?;
     let realm = unless_wrong(of.text("auth-realm"))?.unwrap_or_default();
-    let uid = reading.cluster.uid(secret.object);
+    let uid = uid_of(secret.object);
     let passwords = match secret_type.value.as_str() {
         "auth-file" | "auth-map" if secret.object.assumed => None,
         "auth-file" => {
@@ -127,7 +128,7 @@ pub(super) fn external_auth(reading: &Reading<'_>) -> Result<ExternalAuth, Fault
     }
     let mut set_headers = Sourced::default();
     if !map.is_empty() {
-        let data = reading.cluster.config_map(&map);
+        let data = reading.cluster().config_map(&map);
         let data = data.ok_or_else(|| Fault::denied(&format!("unable to find configMap {}", chancery_base::schema::go_quoted(&map))))?;
         if data.keys().any(|name| !forms::is_header(name)) {
             return Err(Fault::denied("invalid proxy-set-headers in configmap"));
@@ -167,7 +168,7 @@ fn authority(reading: &Reading<'_>, written: &str) -> Result<Material, Fault> {
     if !reading.crosses_namespaces() && namespace != reading.namespace {
         return Err(Fault::denied("cross namespace secrets are not supported"));
     }
-    let found = reading.cluster.secret(namespace, name).and_then(|secret| Material::of(&secret));
+    let found = reading.cluster().secret(namespace, name).and_then(|secret| Material::of(&secret));
     found.ok_or_else(|| Fault::Denied(format!("error obtaining certificate: local SSL certificate {written} was not found")))
 }
 
@@ -224,7 +225,7 @@ fn sorted_protocols(text: &str) -> Str {
 
 pub(super) fn custom_headers(reading: &Reading<'_>) -> Result<CustomHeaders, Fault> {
     let Ok(written) = reading.annotations.text("custom-headers") else { return Ok(CustomHeaders::default()) };
-    let data = reading.cluster.config_map(&written);
+    let data = reading.cluster().config_map(&written);
     let data = data.ok_or_else(|| Fault::denied(&format!("unable to find configMap {}", chancery_base::schema::go_quoted(&written))))?;
     let allowed = reading.globals.list("global-allowed-response-headers");
     for (name, value) in &data {
@@ -253,7 +254,7 @@ pub(super) fn fastcgi(reading: &Reading<'_>) -> Result<FastCgi, Fault> {
         return Err(Fault::Other("different namespace is not supported on fast_cgi param configmap".into()));
     }
     let key = format!("{}/{name}", reading.namespace);
-    let data: BTreeMap<Str, Str> = reading.cluster.config_map(&key).ok_or_else(|| {
+    let data: BTreeMap<Str, Str> = reading.cluster().config_map(&key).ok_or_else(|| {
         Fault::Denied(format!(
             "unexpected error reading configmap {key}: no object matching key {} in local store",
             chancery_base::schema::go_quoted(&key)
@@ -268,9 +269,9 @@ pub(super) fn fastcgi(reading: &Reading<'_>) -> Result<FastCgi, Fault> {
 
 pub(super) fn default_backend(reading: &Reading<'_>) -> Result<DefaultBackend, Fault> {
     let written = reading.annotations.text("default-backend")?;
-    let service = reading.cluster.service(reading.namespace, &written);
+    let service = reading.cluster().service(reading.namespace, &written);
     let service = service.ok_or_else(|| Fault::Other(format!("unexpected error reading service {}/{}", reading.namespace, written.value)))?;
     let key = Str::from(format!("{}/{}", reading.namespace, written.value));
-    let endpoints = service.ports().into_iter().next().map(|port| endpoints::of_port(reading.cluster, service, &port, "TCP"));
+    let endpoints = endpoints::ports(service).into_iter().next().map(|port| endpoints::of_port(reading.cluster(), service, &port, "TCP"));
     Ok(DefaultBackend { service: Sourced::new(key, written.origin), endpoints })
 }

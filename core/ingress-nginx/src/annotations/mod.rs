@@ -14,45 +14,64 @@ pub use read::{Annotations, Fault, Rejected};
 pub use table::{ALL, Annotation, CLASS, KNOWN, PREFIX, Risk};
 
 use super::cluster::Cluster;
+use super::ingress::Ingress;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{ClientCertificates, Globals, Settings};
 use chancery_base::resource::{Origin, Secret, Sourced};
 use chancery_text::Str;
+use core::cell::Cell;
 
-/// One Ingress whose annotations are read.
+/// An Ingress whose annotations are read.
 pub(super) struct Reading<'a> {
-    /// Its annotations.
     pub annotations: &'a Annotations,
-    /// Its namespace.
     pub namespace: &'a str,
-    /// Its name.
     pub name: &'a str,
-    /// Its UID.
     pub uid: &'a str,
-    /// The cluster.
-    pub cluster: &'a Cluster<'a>,
-    /// The settings of the controller.
     pub globals: &'a Globals,
+    cluster: &'a Cluster<'a>,
+    looks_up: Cell<bool>,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    pub fn new(ingress: &'a Ingress, cluster: &'a Cluster<'a>, globals: &'a Globals) -> Self {
+        let Ingress { annotations, namespace, name, uid, .. } = ingress;
+        Self { annotations, namespace, name, uid, globals, cluster, looks_up: Cell::new(false) }
+    }
+
+    /// Returns the cluster, to look up another object.
+    fn cluster(&self) -> &'a Cluster<'a> {
+        self.looks_up.set(true);
+        self.cluster
+    }
+
+    /// Whether the result depends on other objects than the Ingress and the controller's settings.
+    pub fn looks_up(&self) -> bool {
+        self.looks_up.get()
+    }
+
     fn crosses_namespaces(&self) -> bool {
         self.globals.flag("allow-cross-namespace-resources").value
     }
 }
 
-/// What the annotations of one Ingress mean.
-#[derive(Debug)]
+/// The meaning of an Ingress's annotations.
+#[derive(Clone, Debug)]
 pub struct Extracted {
-    /// The settings.
-    pub settings: Settings,
-    /// The file of passwords, if there is one.
+    pub settings: Arc<Settings>,
+    /// The content of its password file.
     pub passwords: Option<Secret<Str>>,
-    /// Why its paths answer 503, or the whole host 403; all reasons.
+    pub errors: Arc<GroupErrors>,
+}
+
+/// The errors in groups of an Ingress's annotations, with the controller's messages.
+#[derive(Debug, Default)]
+pub struct GroupErrors {
+    /// The reasons why nginx answers 503 for its paths, or 403 for the whole host.
     pub denials: Vec<(&'static str, String)>,
-    /// Groups without effect, with what the controller says.
+    /// The groups without effect.
     pub faults: Vec<(&'static str, Fault)>,
 }
 
@@ -86,8 +105,7 @@ pub enum DropKind {
 
 struct Extraction<'a> {
     denied: Option<Sourced<Str>>,
-    denials: Vec<(&'static str, String)>,
-    faults: Vec<(&'static str, Fault)>,
+    errors: GroupErrors,
     reading: &'a Reading<'a>,
 }
 
@@ -105,11 +123,11 @@ impl Extraction<'_> {
             Err(Fault::Denied(reason)) => {
                 let origin = self.origin_of(group);
                 self.denied.get_or_insert_with(|| Sourced::new(Str::new(&reason), origin));
-                self.denials.push((group, reason));
+                self.errors.denials.push((group, reason));
                 Ok(T::default())
             }
             Err(fault) => {
-                self.faults.push((group, fault));
+                self.errors.faults.push((group, fault));
                 Ok(T::default())
             }
         }
@@ -142,7 +160,7 @@ pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
         let message = format!("annotation group {} contains risky annotation based on ingress configuration", annotation.group);
         return Err(Dropped { message, origin: value.origin, annotation: Some(annotation.name), kind: DropKind::Risk });
     }
-    let mut all = Extraction { denied: None, denials: Vec::new(), faults: Vec::new(), reading };
+    let mut all = Extraction { denied: None, errors: GroupErrors::default(), reading };
     let zone = format!("{}_{}_{}", reading.namespace, reading.name, reading.uid);
     let mut settings = Settings::default();
     let mut passwords = None;
@@ -203,7 +221,7 @@ pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
     if !globals.flag("allow-snippet-annotations").value {
         drop_snippets(&mut settings);
     }
-    Ok(Extracted { settings, passwords, denials: all.denials, faults: all.faults })
+    Ok(Extracted { settings: Arc::new(settings), passwords, errors: Arc::new(all.errors) })
 }
 
 /// Takes the snippets away, as the controller does if they are not allowed.

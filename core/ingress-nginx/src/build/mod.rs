@@ -196,8 +196,7 @@ impl Builder<'_> {
         let assumed =
             || (self.options.assumes_start && held.root().at("spec.clusterIP").str().is_empty()).then(|| address_of(&held.object.key).into());
         let address: Str = super::endpoints::cluster_address(held).map(|address| address.value).or_else(assumed)?;
-        let number = held
-            .ports()
+        let number = super::endpoints::ports(held)
             .into_iter()
             .find(|known| known.name.as_deref() == Some(port))
             .map_or_else(|| Str::new(port), |known| format!("{}", known.port).into());

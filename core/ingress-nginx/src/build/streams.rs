@@ -34,7 +34,7 @@ impl Builder<'_> {
                 Some(number) => port.port == number,
                 None => port.name.as_deref() == Some(*service_port),
             };
-            let Some(found) = service.ports().into_iter().find(is_meant) else { continue };
+            let Some(found) = endpoints::ports(service).into_iter().find(is_meant) else { continue };
             let endpoints = endpoints::of_port(cluster, service, &found, protocol);
             if endpoints.is_empty() {
                 continue;

@@ -1,7 +1,7 @@
 //! Builds upstreams: one for each Service at a port, with the settings of the first Ingress that names it.
 
 use super::{Builder, Notice, NoticeKind};
-use crate::cluster::Held;
+use crate::cluster::AdmittedObject;
 use crate::endpoints;
 use crate::ingress::{Ingress, ServiceRef};
 use crate::kinds::Kind;
@@ -86,7 +86,7 @@ impl Builder<'_> {
     }
 
     /// The endpoints of a Service at the port that an Ingress names.
-    fn endpoints(&mut self, ingress: &Ingress, service: &Held<'_>, wanted: &ServiceRef) -> Vec<Endpoint> {
+    fn endpoints(&mut self, ingress: &Ingress, service: &AdmittedObject<'_>, wanted: &ServiceRef) -> Vec<Endpoint> {
         let notice = |kind: NoticeKind, message: alloc::string::String| {
             let (origin, other) = (wanted.port.origin, Some(endpoints::origin_of(service)));
             Notice { kind, message, origin, other, ingress: Some(ingress.object) }
@@ -104,7 +104,7 @@ impl Builder<'_> {
             let is_meant = |port: &chancery_kubernetes::service::Port| {
                 format!("{}", port.port) == written || port.target == written || port.name.as_deref().unwrap_or_default() == written
             };
-            service.ports().into_iter().find(is_meant)
+            endpoints::ports(service).into_iter().find(is_meant)
         };
         let Some(port) = port else {
             self.notice(notice(NoticeKind::PortMissing, format!("Service {key:?} does not have a port {written:?}")));
@@ -132,7 +132,7 @@ impl Builder<'_> {
         let own = Endpoint { address: Sourced::new(Str::new_static("127.0.0.1"), flag), port: format!("{}", self.options.ports.default).into() };
         let cluster = self.cluster;
         let service = cluster.by_key(Kind::Service, &self.options.default_backend);
-        let port = service.and_then(|service| service.ports().into_iter().next());
+        let port = service.and_then(|service| endpoints::ports(service).into_iter().next());
         if let Some((service, port)) = service.zip(port) {
             self.used.insert(service.object.id);
             self.used.extend(cluster.slices(service.namespace(), service.name()).map(|slice| slice.object.id));
@@ -146,7 +146,7 @@ impl Builder<'_> {
     }
 }
 
-fn facts(service: &Held<'_>) -> ServiceFacts {
+fn facts(service: &AdmittedObject<'_>) -> ServiceFacts {
     let kind = endpoints::spec_text(service, "type");
     ServiceFacts {
         name: service.key(),
@@ -157,12 +157,12 @@ fn facts(service: &Held<'_>) -> ServiceFacts {
 }
 
 /// The address of the Service itself, at the port that an Ingress names.
-fn own_address(service: &Held<'_>, wanted: &ServiceRef) -> Option<Endpoint> {
+fn own_address(service: &AdmittedObject<'_>, wanted: &ServiceRef) -> Option<Endpoint> {
     let address = endpoints::cluster_address(service)?;
     let port = if wanted.is_number {
         wanted.port.value.clone()
     } else {
-        let named = service.ports().into_iter().find(|port| port.name.as_deref() == Some(wanted.port.value.as_str()))?;
+        let named = endpoints::ports(service).into_iter().find(|port| port.name.as_deref() == Some(wanted.port.value.as_str()))?;
         Str::from(format!("{}", named.port))
     };
     Some(Endpoint { address, port })

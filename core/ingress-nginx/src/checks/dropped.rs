@@ -4,7 +4,7 @@ use super::{Checked, origin_of};
 use crate::annotations::{Annotation, DropKind, Dropped, Fault, Risk, table};
 use crate::codes;
 use crate::ingress::Ingress;
-use crate::source::Unhandled;
+use crate::source::{Counted, Unhandled};
 use alloc::format;
 use alloc::string::String;
 use chancery_base::diagnostic::{Diagnostic, Findings, codes as common};
@@ -17,7 +17,7 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
     }
     for counted in &checked.source.counted {
         let ingress = &counted.ingress;
-        denied(checked, ingress, sink);
+        group_errors(checked, counted, sink);
         ignored(checked, ingress, sink);
         other_prefix(checked, ingress, sink);
         old_prefix(checked, ingress, sink);
@@ -60,13 +60,13 @@ fn of_dropped(checked: &Checked<'_>, ingress: &Ingress, dropped: &Dropped) -> Di
 }
 
 /// Annotations that make paths answer 503, and groups without effect.
-fn denied(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
-    let Some(found) = checked.source.faults.get(&ingress.object) else { return };
+fn group_errors(checked: &Checked<'_>, counted: &Counted, sink: &mut Findings) {
+    let Counted { ingress, errors, .. } = counted;
     let origin = |group: &str| {
         let mut names = table::ALL.iter().filter(|annotation| annotation.group == group).map(|annotation| annotation.name);
         names.find_map(|name| origin_of(&ingress.annotations, name)).or(Some(ingress.origin))
     };
-    for (group, reason) in &found.denials {
+    for (group, reason) in &errors.denials {
         let short = reason.strip_prefix("location denied, reason: ").unwrap_or(reason);
         if *group == "CertificateAuth" {
             let message = format!("every request to the hosts of this Ingress gets 403: {short}");
@@ -76,7 +76,7 @@ fn denied(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
             sink.report(checked.finding(&codes::ANNOTATION_DENIES_PATHS, message, origin(group)));
         }
     }
-    for (group, fault) in &found.faults {
+    for (group, fault) in &errors.faults {
         let (code, message) = match *group {
             "Canary" => (
                 &codes::CANARY_NOT_ENABLED,
