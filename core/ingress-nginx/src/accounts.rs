@@ -1,4 +1,4 @@
-//! The ledger: what happened to each object.
+//! Records in the ledger what happened to each object.
 //!
 //! Does not decide it; see `source` and `build`.
 
@@ -16,9 +16,9 @@ use chancery_base::resource::{ObjectId, Origin};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
-/// Writes down what happened to each object that the API server accepted.
+/// Records the state of each object that the API server accepted.
 pub fn write(cluster: &Cluster<'_>, options: &Options, read: &Read, source: &Source, built: &Built, ledger: &mut Ledger) {
-    let made = made(source, built);
+    let parts = parts_by_object(source, built);
     let mut used: HashSet<ObjectId> = built.used.clone();
     used.extend(read.used.iter().copied());
     used.extend(source.classes.iter().copied());
@@ -27,7 +27,7 @@ pub fn write(cluster: &Cluster<'_>, options: &Options, read: &Read, source: &Sou
     for (kind, _) in kinds::ALL {
         for held in cluster.all(*kind) {
             let id = held.object.id;
-            let names = made.get(&id).filter(|names| !names.is_empty());
+            let names = parts.get(&id).filter(|names| !names.is_empty());
             match (names, used.contains(&id)) {
                 (Some(names), _) => names.iter().for_each(|name| ledger.emitted(id, name.clone())),
                 (None, true) => ledger.emitted(id, Str::default()),
@@ -35,7 +35,7 @@ pub fn write(cluster: &Cluster<'_>, options: &Options, read: &Read, source: &Sou
                     let why = unhandled.get(&id).copied();
                     let namespace = held.namespace();
                     let is_watched = namespace.is_empty() || watches(namespace, cluster, options);
-                    ledger.set(id, idle(*kind, why, is_watched));
+                    ledger.set(id, idle_state(*kind, why, is_watched));
                 }
             }
         }
@@ -43,11 +43,11 @@ pub fn write(cluster: &Cluster<'_>, options: &Options, read: &Read, source: &Sou
 }
 
 /// Returns the names of the parts that each object generates.
-fn made(source: &Source, built: &Built) -> HashMap<ObjectId, Vec<Str>> {
-    let mut made: HashMap<ObjectId, Vec<Str>> = HashMap::new();
+fn parts_by_object(source: &Source, built: &Built) -> HashMap<ObjectId, Vec<Str>> {
+    let mut parts: HashMap<ObjectId, Vec<Str>> = HashMap::new();
     let mut add = |origin: Option<Origin>, name: String| {
         if let Some(origin) = origin {
-            let names = made.entry(origin.object()).or_default();
+            let names = parts.entry(origin.object()).or_default();
             let name = Str::from(name);
             if !names.contains(&name) {
                 names.push(name);
@@ -74,10 +74,10 @@ fn made(source: &Source, built: &Built) -> HashMap<ObjectId, Vec<Str>> {
             add(Some(counted.ingress.origin), "stream".into());
         }
     }
-    made
+    parts
 }
 
-/// Objects that annotations of Ingresses name.
+/// Returns the objects that annotations of Ingresses name.
 fn named_by_annotations(cluster: &Cluster<'_>, source: &Source) -> Vec<ObjectId> {
     let mut found = Vec::new();
     let mut add = |kind: Kind, key: &str| found.extend(cluster.by_key(kind, key).map(|held| held.object.id));
@@ -103,7 +103,8 @@ fn named_by_annotations(cluster: &Cluster<'_>, source: &Source) -> Vec<ObjectId>
     found
 }
 
-fn idle(kind: Kind, why: Option<&Unhandled>, is_watched: bool) -> State {
+/// Returns the state of an object that generates nothing.
+fn idle_state(kind: Kind, why: Option<&Unhandled>, is_watched: bool) -> State {
     if !is_watched {
         return State::Ignored(Why::NotWatched, Str::new_static("the controller does not watch its namespace"));
     }

@@ -1,6 +1,7 @@
-//! The admission webhook: whether it accepts each Ingress when it is created after all older ones.
+//! Accepts or refuses each Ingress as the admission webhook does when the Ingress is created after all older Ingresses.
 //!
-//! ingress-nginx `internal/ingress/controller/controller.go` (`CheckIngress`, `checkOverlap`).
+//! ingress-nginx `internal/ingress/controller/controller.go` (`CheckIngress`, `checkOverlap`). Does not decide whether the running controller serves
+//! an Ingress; see `source`.
 
 use super::annotations::{self, PREFIX, Reading};
 use super::build::build;
@@ -21,35 +22,31 @@ use hashbrown::{HashMap, HashSet};
 /// The webhook's answer for an Ingress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The object.
     pub object: ObjectId,
     /// `NAMESPACE/NAME`
     pub ingress: Str,
-    /// Why it is refused; `None` if it is accepted.
+    /// The webhook's message if it refuses the Ingress.
     pub refusal: Option<String>,
-    /// The running controller serves it.
+    /// Whether the running controller serves the Ingress.
     pub handled: bool,
-    /// Warnings.
+    /// One message for each invalid path.
     pub warnings: Vec<String>,
 }
 
-/// What the webhook looks at.
+/// The input of the webhook's checks.
 pub struct Webhook<'a> {
-    /// The cluster.
     pub cluster: &'a Cluster<'a>,
-    /// The controller's flags.
     pub options: &'a Options,
-    /// The settings.
+    /// The ConfigMap's settings.
     pub read: &'a Read,
-    /// The Ingresses.
     pub source: &'a Source,
 }
 
 impl Webhook<'_> {
-    /// The webhook's answer for each Ingress, oldest first.
+    /// Returns the webhook's answer for each Ingress, oldest first.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let counted: HashSet<ObjectId> = self.source.counted.iter().map(|counted| counted.ingress.object).collect();
-        // The older Ingresses of each host: only they can have the same path.
+        // The older Ingresses of each host. Only Ingresses of the same host can have the same path.
         let mut by_host: HashMap<Str, Vec<&Counted>> = HashMap::new();
         let mut of_ingress: HashMap<ObjectId, &Counted> = self.source.counted.iter().map(|counted| (counted.ingress.object, counted)).collect();
         let mut all = Vec::new();
@@ -70,7 +67,7 @@ impl Webhook<'_> {
         all
     }
 
-    /// The older Ingresses that have a host of an Ingress, in the order of construction.
+    /// Returns the older Ingresses that share a host with the Ingress, in the order in which the controller merges them.
     fn older(&self, ingress: &Ingress, by_host: &HashMap<Str, Vec<&Counted>>) -> Vec<Counted> {
         let mut seen: HashSet<ObjectId> = HashSet::new();
         let mut older = Vec::new();
@@ -109,10 +106,10 @@ impl Webhook<'_> {
         let extracted = annotations::extract(&reading).map_err(|dropped| dropped.message)?;
         older.push(Counted::new(ingress.clone(), extracted));
         let built = build(self.cluster, options, self.read, &older);
-        overlap(ingress, &built.nginx.servers, &older)
+        check_overlap(ingress, &built.nginx.servers, &older)
     }
 
-    /// Prefixes, forbidden words and snippets.
+    /// Checks annotations for other prefixes, forbidden words and forbidden snippets.
     fn check_names(&self, ingress: &Ingress) -> Result<(), String> {
         let (options, globals) = (self.options, &self.read.globals);
         let words = globals.text("annotation-value-word-blocklist");
@@ -138,16 +135,16 @@ impl Webhook<'_> {
     }
 }
 
-/// Paths with signs that only a path of the controller's own type may have.
+/// Returns a message for each path with characters that only the type `ImplementationSpecific` allows.
 pub fn invalid_paths(ingress: &Ingress) -> Vec<String> {
     let is_valid = |text: &str| text.starts_with('/') && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
-    let wrong = ingress.paths().filter(|(_, path)| path.is_written && !path.is_own_type && !is_valid(&path.path));
+    let wrong = ingress.paths().filter(|(_, path)| path.is_written && !path.is_implementation_specific && !is_valid(&path.path));
     let kind = |path: &super::ingress::Path| if path.written_type.is_empty() { Str::new_static("<nil>") } else { path.written_type.clone() };
     wrong.map(|(_, path)| format!("path {} cannot be used with pathType {}", path.path.value, kind(path))).collect()
 }
 
-/// Whether another Ingress has a host and path already.
-fn overlap(ingress: &Ingress, servers: &[Arc<Server>], all: &[Counted]) -> Result<(), String> {
+/// Checks that no other Ingress already has a host and path of the Ingress.
+fn check_overlap(ingress: &Ingress, servers: &[Arc<Server>], all: &[Counted]) -> Result<(), String> {
     let canary_of = |ingress: &Ingress| ingress.annotations.flag("canary");
     let own = canary_of(ingress);
     for (host, path) in ingress.paths().filter(|(_, path)| path.backend.service.is_some()) {

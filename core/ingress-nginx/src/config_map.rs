@@ -1,6 +1,6 @@
 //! Reads the controller's ConfigMap: keys with their own rules first, then every other key by its type.
 //!
-//! ingress-nginx `internal/ingress/controller/template/configmap.go`. The keys and their defaults are in `ir::nginx::globals`.
+//! ingress-nginx `internal/ingress/controller/template/configmap.go`. Does not define the keys and their defaults; see `ir::nginx::globals`.
 
 use super::annotations::cache_durations;
 use super::annotations::forms::{self, Url};
@@ -17,34 +17,31 @@ use chancery_base::resource::{ObjectId, Origin, Rule, Sourced};
 use chancery_kubernetes::go;
 use chancery_text::{Node, Str};
 
-/// A key that the controller does not use, and why.
+/// A key that the controller does not use, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unused {
-    /// The key.
     pub key: Str,
-    /// Where its value is written.
     pub origin: Option<Origin>,
-    /// What the controller says; `None` if it does not know the key.
+    /// The controller's message; `None` if it does not know the key.
     pub fault: Option<String>,
 }
 
-/// The settings, and what is wrong with them.
+/// The settings of the ConfigMap, and its faults.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// The settings in force.
+    /// The effective settings.
     pub globals: Globals,
-    /// Keys without effect.
     pub unused: Vec<Unused>,
-    /// The ConfigMaps that were read.
+    /// The ConfigMaps that the settings come from.
     pub used: Vec<ObjectId>,
-    /// ConfigMaps that a key names and that do not exist.
+    /// The names of missing ConfigMaps, each with the key that names the ConfigMap.
     pub missing: Vec<(&'static str, Sourced<Str>)>,
 }
 
-/// Codes that `http-redirect-code` may have.
+/// The codes that `http-redirect-code` accepts.
 const REDIRECTS: &[i64] = &[301, 302, 307, 308];
 
-/// Reads the settings.
+/// Reads the controller's ConfigMap, and the ConfigMaps that it names.
 pub fn read(cluster: &Cluster<'_>, options: &Options) -> Read {
     let mut found = Read::default();
     let Some(held) = cluster.by_key(Kind::ConfigMap, &options.config_map) else { return found };
@@ -53,14 +50,14 @@ pub fn read(cluster: &Cluster<'_>, options: &Options) -> Read {
     for entry in entries {
         let Some(value) = entry.value.as_str() else { continue };
         let value = Sourced::new(Str::new(value), Origin::new(held.object.id, entry.value.id, Rule::Module));
-        take(&mut found, &entry.key, value);
+        apply_key(&mut found, &entry.key, value);
     }
-    headers(&mut found, cluster);
+    read_headers(&mut found, cluster);
     found
 }
 
-/// What the ConfigMaps of `proxy-set-headers` and `add-headers` hold.
-fn headers(found: &mut Read, cluster: &Cluster<'_>) {
+/// Reads the headers in the ConfigMaps of `proxy-set-headers` and `add-headers`.
+fn read_headers(found: &mut Read, cluster: &Cluster<'_>) {
     for name in ["proxy-set-headers", "add-headers"] {
         let key = found.globals.text(name);
         if key.is_empty() {
@@ -84,12 +81,12 @@ fn headers(found: &mut Read, cluster: &Cluster<'_>) {
     }
 }
 
-/// Splits a list at commas. An empty item is used only if it has blanks.
-fn items(text: &str) -> Vec<Str> {
+/// Splits a list at commas. Drops empty items, but keeps an item of blanks as an empty string.
+fn split_list(text: &str) -> Vec<Str> {
     text.split(',').filter(|item| !item.is_empty()).map(|item| Str::new(item.trim())).collect()
 }
 
-fn take(found: &mut Read, name: &Str, value: Sourced<Str>) {
+fn apply_key(found: &mut Read, name: &Str, value: Sourced<Str>) {
     let origin = value.origin;
     let text = value.value.as_str();
     let unused = |found: &mut Read, fault: String| found.unused.push(Unused { key: name.clone(), origin, fault: Some(fault) });
@@ -98,7 +95,7 @@ fn take(found: &mut Read, name: &Str, value: Sourced<Str>) {
             found.globals.set(key, Sourced::new(value, origin));
         }
     };
-    let list = || items(text);
+    let list = || split_list(text);
     match name.as_str() {
         "custom-http-errors" => {
             let mut codes = Vec::new();
@@ -159,46 +156,47 @@ fn take(found: &mut Read, name: &Str, value: Sourced<Str>) {
             Err(_) => unused(found, format!("{text} is not a valid number")),
         },
         "proxy-protocol-header-timeout" => set(found, name, GlobalValue::Text(value.value.clone())),
-        // Sizes of shared memory, which change no answer.
+        // These sizes of shared memory do not change any response.
         "lua-shared-dicts" => {}
         name if name.starts_with("global-auth-") => {
-            if let Err(fault) = auth(&mut found.globals, name, &value) {
+            if let Err(fault) = apply_auth_key(&mut found.globals, name, &value) {
                 unused(found, fault);
             }
         }
-        _ => other(found, name, value),
+        _ => apply_typed_key(found, name, value),
     }
 }
 
-/// A key that is read by its type alone. Upper and lower case are the same.
-fn other(found: &mut Read, name: &Str, value: Sourced<Str>) {
+/// Applies a key without its own rule, by its type. Ignores the case of the name.
+fn apply_typed_key(found: &mut Read, name: &Str, value: Sourced<Str>) {
     let key = globals::key(name).or_else(|| globals::KEYS.iter().find(|key| key.name.eq_ignore_ascii_case(name)));
     let Some(key) = key else {
         found.unused.push(Unused { key: name.clone(), origin: value.origin, fault: None });
         return;
     };
-    match by_type(key, &value) {
+    match parse_value(key, &value) {
         Ok(converted) => found.globals.set(key, Sourced::new(converted, value.origin)),
         Err(fault) => found.unused.push(Unused { key: name.clone(), origin: value.origin, fault: Some(fault) }),
     }
 }
 
-fn by_type(key: &Key, text: &str) -> Result<GlobalValue, String> {
+/// Parses a value as the type of its key.
+fn parse_value(key: &Key, text: &str) -> Result<GlobalValue, String> {
     let wrong = |kind: &str| format!("cannot parse '{}' as {kind}: {}", key.name, chancery_base::schema::go_quoted(text));
     match key.kind {
         KeyType::Flag if text.is_empty() => Ok(GlobalValue::Flag(false)),
         KeyType::Flag => go::parse_bool(text).map(GlobalValue::Flag).ok_or_else(|| wrong("bool")),
         KeyType::Number if text.is_empty() => Ok(GlobalValue::Number(0)),
-        KeyType::Number => whole(text).map(GlobalValue::Number).ok_or_else(|| wrong("int")),
+        KeyType::Number => parse_go_integer(text).map(GlobalValue::Number).ok_or_else(|| wrong("int")),
         KeyType::Decimal => text.parse::<f64>().map(|_| GlobalValue::Text(Str::new(text))).map_err(|_| wrong("float")),
         KeyType::Text => Ok(GlobalValue::Text(Str::new(text))),
         KeyType::List => Ok(GlobalValue::List(if text.is_empty() { Vec::new() } else { Vec::from([Str::new(text)]) })),
-        KeyType::Numbers => Ok(GlobalValue::Numbers(whole(text).into_iter().collect())),
+        KeyType::Numbers => Ok(GlobalValue::Numbers(parse_go_integer(text).into_iter().collect())),
     }
 }
 
-/// A whole number in any of Go's notations.
-fn whole(text: &str) -> Option<i64> {
+/// Parses an integer in any of Go's notations.
+fn parse_go_integer(text: &str) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
@@ -214,8 +212,8 @@ fn whole(text: &str) -> Option<i64> {
     i64::from_str_radix(digits, radix).ok().and_then(|number| number.checked_mul(sign))
 }
 
-/// A key of `global-auth-*`.
-fn auth(globals: &mut Globals, name: &str, value: &Sourced<Str>) -> Result<(), String> {
+/// Applies a key of `global-auth-*`. Returns the controller's message if it does not use the value.
+fn apply_auth_key(globals: &mut Globals, name: &str, value: &Sourced<Str>) -> Result<(), String> {
     let text = value.value.as_str();
     let auth = &mut globals.external_auth;
     match name {
@@ -239,7 +237,7 @@ fn auth(globals: &mut Globals, name: &str, value: &Sourced<Str>) -> Result<(), S
             auth.signin_parameter = Sourced::new(Str::new(parameter), value.origin);
         }
         "global-auth-response-headers" => {
-            let headers = items(text).into_iter().filter(|header| forms::is_header(header)).collect();
+            let headers = split_list(text).into_iter().filter(|header| forms::is_header(header)).collect();
             auth.response_headers = Sourced::new(headers, value.origin);
         }
         "global-auth-request-redirect" => auth.request_redirect = value.clone(),

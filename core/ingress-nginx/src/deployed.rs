@@ -1,6 +1,6 @@
-//! Finds the flags that a workload of the input gives to the controller.
+//! Finds the controller's flags in workloads of the input.
 //!
-//! Does not read them into options, as a cluster may run several controllers; hosts name them.
+//! Does not apply the flags, because a cluster may run several controllers; the host program passes flags as options.
 
 use super::options::Options;
 use alloc::string::String;
@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use chancery_base::resource::Objects;
 use chancery_text::Node;
 
-/// The program of the controller's image.
+/// The path of the controller's program in its image.
 pub const PROGRAM: &str = "/nginx-ingress-controller";
 
-/// Returns the flags of the controllers that the objects run, without flags that change no answer.
+/// Returns the flags of the controllers that the objects run, except flags that do not change any response.
 pub fn deployed_flags(objects: &Objects) -> Vec<String> {
     let mut out = Vec::new();
     for object in objects.iter().filter(|object| !object.broken && matches!(object.key.kind.as_str(), "Deployment" | "DaemonSet")) {
@@ -41,7 +41,7 @@ mod tests {
     use chancery_base::resource::Inputs;
 
     #[test]
-    fn flags_that_change_answers_are_found() {
+    fn deployed_flags_finds_effective_flags() {
         let text = "apiVersion: apps/v1
 kind: Deployment
 metadata: {name: c, namespace: ingress-nginx}

@@ -1,4 +1,4 @@
-//! The endpoints of a Service at a port.
+//! Finds the endpoints and ports of a Service.
 //!
 //! ingress-nginx `internal/ingress/controller/endpointslices.go`. Does not choose the Service or the port; see `build::upstreams`.
 
@@ -12,15 +12,15 @@ use chancery_text::{Node, Str};
 use core::net::IpAddr;
 use hashbrown::HashSet;
 
-/// The text of a field of `spec`.
+/// Returns the string of a field of `spec`, or an empty string.
 pub fn spec_text<'n>(service: &'n AdmittedObject<'_>, field: &str) -> &'n str {
     service.root.at(&["spec", field]).and_then(Node::as_str).unwrap_or_default()
 }
 
-/// The endpoints of a Service at one of its ports.
-pub fn of_port(cluster: &Cluster<'_>, service: &AdmittedObject<'_>, port: &Port, protocol: &str) -> Vec<Endpoint> {
+/// Returns the endpoints of a Service at one of its ports, without unready endpoints.
+pub fn endpoints_of_port(cluster: &Cluster<'_>, service: &AdmittedObject<'_>, port: &Port, protocol: &str) -> Vec<Endpoint> {
     if spec_text(service, "type") == "ExternalName" {
-        return external(service, port).into_iter().collect();
+        return external_endpoint(service, port).into_iter().collect();
     }
     let (mut all, mut seen) = (Vec::new(), HashSet::new());
     for slice in cluster.slices(service.namespace(), service.name()) {
@@ -43,7 +43,7 @@ pub fn of_port(cluster: &Cluster<'_>, service: &AdmittedObject<'_>, port: &Port,
     all
 }
 
-/// The numbers that a port of a Service has in a slice.
+/// Returns the port numbers in a slice for a port of the Service.
 fn ports_of(slice: &AdmittedObject<'_>, port: &Port, protocol: &str) -> Vec<i64> {
     let target = port.target.parse::<i64>().ok();
     let written = slice.root().field("ports");
@@ -65,7 +65,7 @@ fn ports_of(slice: &AdmittedObject<'_>, port: &Port, protocol: &str) -> Vec<i64>
 }
 
 /// Returns the endpoint of an ExternalName Service.
-fn external(service: &AdmittedObject<'_>, port: &Port) -> Option<Endpoint> {
+fn external_endpoint(service: &AdmittedObject<'_>, port: &Port) -> Option<Endpoint> {
     let at = service.root().at("spec.externalName");
     let name = at.str();
     let address = name.parse::<IpAddr>().ok();
@@ -79,19 +79,18 @@ fn external(service: &AdmittedObject<'_>, port: &Port) -> Option<Endpoint> {
     Some(Endpoint { address: Sourced::new(Str::new(name), at.origin()), port: Str::from(format!("{number}")) })
 }
 
-/// The address of a Service itself, if it has one.
+/// Returns the `clusterIP` of a Service, if it has one.
 pub fn cluster_address(service: &AdmittedObject<'_>) -> Option<Sourced<Str>> {
     let at = service.root().at("spec.clusterIP");
     let address = at.str();
     (!address.is_empty() && address != "None").then(|| Sourced::new(Str::new(address), at.origin()))
 }
 
-/// Returns the ports of a Service.
 pub fn ports(service: &AdmittedObject<'_>) -> Vec<Port> {
     service::ports(&service.root)
 }
 
-/// The port of an ExternalName Service, by number or name.
+/// Returns the port of an ExternalName Service, by number or name. The Service need not list the number. An unknown name gives port 0.
 pub fn external_port(service: &AdmittedObject<'_>, wanted: &str) -> Port {
     let number = wanted.parse::<u16>().ok();
     let ports = ports(service);
@@ -110,7 +109,6 @@ pub fn external_port(service: &AdmittedObject<'_>, wanted: &str) -> Port {
     }
 }
 
-/// Where a Service is written.
 pub fn origin_of(service: &AdmittedObject<'_>) -> Origin {
     service.root().origin()
 }

@@ -1,6 +1,6 @@
-//! An Ingress as the controller reads it.
+//! Reads an Ingress as the controller does.
 //!
-//! Does not decide whether it is effective; see `source`.
+//! Does not decide whether the controller serves the Ingress; see `source`.
 
 use super::annotations::Annotations;
 use super::cluster::{AdmittedObject, uid_of};
@@ -13,90 +13,76 @@ use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
-/// An Ingress.
 #[derive(Clone, Debug)]
 pub struct Ingress {
-    /// The object.
     pub object: ObjectId,
-    /// Its namespace.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// Its UID.
     pub uid: Str,
-    /// The whole of it.
+    /// The origin of the whole object.
     pub origin: Origin,
-    /// When it was created: seconds since 1970.
+    /// The time of creation, in seconds since 1970.
     pub created: i64,
-    /// Its annotations.
     pub annotations: Annotations,
     /// `ingressClassName`, even if it is empty.
     pub class: Option<Sourced<Str>>,
     /// `defaultBackend`, even without a Service.
     pub default_backend: Option<Backend>,
-    /// Certificates.
     pub tls: Vec<Tls>,
-    /// Which requests go where.
     pub rules: Vec<Rule>,
 }
 
-/// A certificate of an Ingress.
+/// An entry of `tls`.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// The Secret; empty if none is named.
+    /// The name of the Secret, or an empty string.
     pub secret: Sourced<Str>,
-    /// The hosts that it is for.
     pub hosts: Vec<Sourced<Str>>,
 }
 
-/// A rule of an Ingress.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The host; `_` for all.
+    /// `_` if the rule has no host.
     pub host: Sourced<Str>,
-    /// Its paths; `None` without `http`.
+    /// `None` without `http`.
     pub paths: Option<Vec<Path>>,
 }
 
-/// A path of a rule.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The written path; `/` if it is empty.
+    /// `/` if the Ingress leaves the path empty.
     pub path: Sourced<Str>,
-    /// It is written.
+    /// Whether the Ingress sets the path.
     pub is_written: bool,
-    /// How it is meant.
+    /// `Prefix` for every `pathType` except `Exact`.
     pub path_type: PathType,
-    /// Its type leaves that to the controller.
-    pub is_own_type: bool,
-    /// The written type.
+    /// Whether `pathType` is `ImplementationSpecific`.
+    pub is_implementation_specific: bool,
+    /// `pathType`, verbatim.
     pub written_type: Str,
-    /// Where requests go.
     pub backend: Backend,
 }
 
-/// Where requests go.
+/// The target of a path, or of requests that match no path.
 #[derive(Clone, Debug)]
 pub struct Backend {
-    /// The Service; `None` for an object of another kind.
+    /// `None` for an object of another kind.
     pub service: Option<ServiceRef>,
-    /// Where it is written.
     pub origin: Origin,
 }
 
-/// A Service and a port of it.
+/// A Service and one of its ports.
 #[derive(Clone, Debug)]
 pub struct ServiceRef {
-    /// Its name.
     pub name: Sourced<Str>,
-    /// Its port, by number or name; empty if neither is written.
+    /// The number or name of the port; empty if the Ingress sets neither.
     pub port: Sourced<Str>,
-    /// The port is a number.
+    /// Whether the port is a number.
     pub is_number: bool,
 }
 
 impl ServiceRef {
-    /// The name of the upstream.
+    /// Returns the name of the upstream for an Ingress of a namespace.
     pub fn upstream(&self, namespace: &str) -> Str {
         match self.port.is_empty() {
             true => format!("{namespace}-INVALID").into(),
@@ -104,20 +90,20 @@ impl ServiceRef {
         }
     }
 
-    /// The name that the controller looks the Service up by.
-    pub fn looked_up(&self) -> &str {
+    /// Returns the name with which the controller looks up the Service. The name is empty if the Ingress sets no port.
+    pub fn lookup_name(&self) -> &str {
         if self.port.is_empty() { "" } else { &self.name.value }
     }
 }
 
-/// The host of rules without one.
+/// The host that the controller uses for rules without a host.
 pub const ANY_HOST: Str = Str::new_static("_");
 
-/// When an Ingress without a time was created: 2024-01-01, and a minute later for each Ingress before it in the input.
+/// The assumed creation time of the input's first Ingress: 2024-01-01, in seconds since 1970. Each later Ingress in the input is a minute younger.
 const FIRST_CREATED: i64 = 1_704_067_200;
 
 impl Ingress {
-    /// Reads an Ingress. `place` is its place among the Ingresses of the input.
+    /// Reads an Ingress. `place` is its index among the Ingresses of the input.
     pub fn read(held: &AdmittedObject<'_>, options: &Options, place: usize) -> Self {
         let root = held.root();
         let spec = root.field("spec");
@@ -138,17 +124,17 @@ impl Ingress {
         }
     }
 
-    /// `NAMESPACE/NAME`
+    /// Returns `NAMESPACE/NAME`.
     pub fn key(&self) -> Str {
         format!("{}/{}", self.namespace, self.name).into()
     }
 
-    /// All paths with a Service, with their hosts.
+    /// Returns all paths, each with its host.
     pub fn paths(&self) -> impl Iterator<Item = (&Sourced<Str>, &Path)> {
         self.rules.iter().flat_map(|rule| rule.paths.iter().flatten().map(|path| (&rule.host, path)))
     }
 
-    /// The Service of its default backend.
+    /// Returns the Service of the default backend, if any.
     pub fn default_service(&self) -> Option<&ServiceRef> {
         self.default_backend.as_ref()?.service.as_ref()
     }
@@ -178,7 +164,7 @@ fn path(at: Cursor<'_>) -> Path {
         path,
         is_written,
         path_type,
-        is_own_type: written_type == "ImplementationSpecific",
+        is_implementation_specific: written_type == "ImplementationSpecific",
         written_type: Str::new(written_type),
         backend: backend(at.field("backend")),
     }

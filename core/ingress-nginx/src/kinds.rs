@@ -1,6 +1,6 @@
-//! The kinds that the controller reads, in one table.
+//! Lists the kinds that the controller reads, in one table.
 //!
-//! Does not know what they mean.
+//! Does not interpret objects of these kinds; see `source` and `build`.
 
 use alloc::vec::Vec;
 use chancery_base::schema::{KnownKind, ListedKind};
@@ -13,10 +13,10 @@ macro_rules! kinds {
         /// A kind that the controller reads.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
-            $(#[doc = concat!("`", stringify!($name), "`")] $name,)*
+            $($name,)*
         }
 
-        /// All kinds, in the order in which people meet them.
+        /// All kinds, in the order of `Kind` and of listings.
         pub static ALL: &[(Kind, &kind::Kind)] = &[$((Kind::$name, $definition)),*];
     };
 }
@@ -31,7 +31,7 @@ kinds! {
     Namespace &kubernetes::NAMESPACE;
 }
 
-/// All whose schemas are known, in all their versions.
+/// Returns each kind with a known schema, in all its versions.
 pub fn known() -> Vec<KnownKind> {
     let of = |kind: &'static kind::Kind| {
         kind.versions.iter().rev().filter_map(move |version| {
@@ -48,12 +48,12 @@ impl ReadKind for Kind {
     }
 
     fn definition(self) -> &'static kind::Kind {
-        // The table has the order of the kinds.
+        // The table has the order of the enum.
         ALL[self as usize].1
     }
 }
 
-/// The kinds that the controller reads.
+/// Returns the kinds that the controller reads, for listings.
 pub fn listing() -> Vec<ListedKind> {
     let listed = ALL.iter().map(|(_, definition)| ListedKind {
         name: definition.name,

@@ -96,7 +96,7 @@ fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, memory
     let refusals = checks::refused::refusals(&built.nginx);
     built.nginx.refused = refusals.first().map(|refusal| Sourced::new(Str::new(&refusal.why), refusal.origin));
     accounts::write(&cluster, options, &read, &source, &built, ledger);
-    let checked = checks::Checked { objects, cluster: &cluster, options, read: &read, source: &source, built: &built, refusals: &refusals };
+    let checked = checks::CheckInput { objects, cluster: &cluster, options, read: &read, source: &source, built: &built, refusals: &refusals };
     checks::run(&checked, sink);
     Stages::new(&cluster, Arc::new(built.nginx), source, built.notices, read.unused)
 }

@@ -1,6 +1,6 @@
-//! Services that URLs of annotations and of the ConfigMap name, with their addresses.
+//! Finds the addresses of Services that URLs name, in annotations and in the ConfigMap.
 //!
-//! Does not resolve names outside of the cluster.
+//! Does not resolve names outside the cluster.
 
 use super::annotations::forms::Url;
 use super::cluster::Cluster;
@@ -12,7 +12,7 @@ use chancery_base::ir::nginx::Globals;
 use chancery_kubernetes::references::{address_of as assumed_address, cluster_name};
 use chancery_text::Str;
 
-/// The addresses of Services, by the hosts of URLs. A host of the cluster without a Service has an empty address.
+/// Returns the addresses of Services by the hosts of URLs. The address is empty if a cluster host has no Service.
 pub fn named_services(cluster: &Cluster<'_>, globals: &Globals, counted: &[Counted]) -> BTreeMap<Str, Str> {
     let mut hosts: Vec<Str> = Vec::from([globals.external_auth.host.value.clone()]);
     for settings in counted.iter().map(|counted| &counted.settings) {
@@ -23,10 +23,10 @@ pub fn named_services(cluster: &Cluster<'_>, globals: &Globals, counted: &[Count
     hosts.into_iter().filter_map(|host| Some((host.clone(), address_of(cluster, &host)?))).collect()
 }
 
-/// The address of the Service that a host of the cluster names. `None` for other hosts.
+/// Returns the address of the Service that a cluster host names; `None` for other hosts.
 fn address_of(cluster: &Cluster<'_>, host: &str) -> Option<Str> {
     let (name, namespace) = cluster_name(host)?;
     let Some(held) = cluster.service(namespace, name) else { return Some(Str::default()) };
-    // Files rarely have the address: the cluster chooses it.
+    // Files rarely have the address, because the cluster chooses it.
     Some(cluster_address(held).map_or_else(|| Str::from(assumed_address(&held.object.key)), |address| address.value))
 }

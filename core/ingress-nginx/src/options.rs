@@ -1,6 +1,6 @@
-//! What changes the answer and is not in the YAML: the controller's flags.
+//! Parses the controller's flags, which affect responses and are not in the YAML.
 //!
-//! Nothing here is read from the process: hosts pass everything in.
+//! Does not read arguments or variables of the process; the host program passes all flags.
 
 use super::annotations::PREFIX;
 use alloc::format;
@@ -11,7 +11,7 @@ use chancery_base::ir::nginx::Ports;
 use chancery_kubernetes::go;
 use chancery_text::Str;
 
-/// The option that holds the controller's flags.
+/// The name of the option with the controller's flags.
 pub const CONTROLLER_ARG: &str = "controller-arg";
 
 /// The options that users set.
@@ -61,15 +61,14 @@ pub struct Options {
     pub inspects: bool,
     /// `--enable-annotation-validation`
     pub validates: bool,
-    /// Ports.
     pub ports: Ports,
     /// `--health-check-path`
     pub health_path: Str,
     /// Flags that the controller does not have.
     pub unknown: Vec<Str>,
-    /// Flags with a value that the controller does not accept, and the value.
+    /// Flags with a value that the controller does not accept, each with the value.
     pub invalid: Vec<(Str, Str)>,
-    /// The controller's own objects may be missing without being wrong.
+    /// Whether to assume the controller's own objects if the input lacks them.
     pub assumes_start: bool,
 }
 
@@ -101,7 +100,7 @@ impl Default for Options {
     }
 }
 
-/// Flags that change nothing of how requests are answered, and those of logs and tests that every program of Go's has.
+/// Flags that do not affect responses, including the logging flags that Go programs share.
 const WITHOUT_EFFECT: &[&str] = &[
     "apiserver-host",
     "certificate-authority",
@@ -169,23 +168,23 @@ const WITHOUT_EFFECT: &[&str] = &[
 ];
 
 impl Options {
-    /// The flags, by the options that are given.
+    /// Reads the controller's flags from the options of a compile.
     pub fn of(options: &compilation::Options) -> Self {
         let mut found = Self { assumes_start: Assumptions::of(options).assumes_controller(), ..Self::default() };
         for flag in options.list(CONTROLLER_ARG) {
-            found.take(flag);
+            found.apply_flag(flag);
         }
         found
     }
 
-    /// Whether a flag has another value than the default, and changes answers.
+    /// Whether a flag changes responses: a known flag with a valid value that differs from the default.
     pub fn is_changed_by(flag: &str) -> bool {
         let mut found = Self::default();
-        found.take(flag);
+        found.apply_flag(flag);
         found != Self::default() && found.unknown.is_empty() && found.invalid.is_empty()
     }
 
-    fn take(&mut self, written: &str) {
+    fn apply_flag(&mut self, written: &str) {
         let flag = written.strip_prefix("--").or_else(|| written.strip_prefix('-')).unwrap_or(written);
         let (name, value) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
         let text = || Str::new(value.unwrap_or_default());
@@ -215,13 +214,13 @@ impl Options {
             "enable-annotation-validation" => self.validates = flag_value(),
             "enable-ssl-passthrough" => self.ports.has_ssl_passthrough = flag_value(),
             "health-check-path" => self.health_path = text(),
-            "http-port" | "https-port" | "ssl-passthrough-proxy-port" | "default-server-port" => self.take_port(name, value.unwrap_or_default()),
+            "http-port" | "https-port" | "ssl-passthrough-proxy-port" | "default-server-port" => self.apply_port(name, value.unwrap_or_default()),
             name if WITHOUT_EFFECT.contains(&name) => {}
             name => self.unknown.push(Str::from(format!("--{name}"))),
         }
     }
 
-    fn take_port(&mut self, name: &str, value: &str) {
+    fn apply_port(&mut self, name: &str, value: &str) {
         let Ok(port) = value.parse() else {
             self.invalid.push((Str::from(String::from("--") + name), Str::new(value)));
             return;

@@ -1,13 +1,13 @@
-//! What the controller answers, by the words of the command line.
+//! Lists the outputs that the command line can print, and formats each as a document.
 //!
-//! Does not establish anything; see `build` and `admission`.
+//! Does not compute the results; see `build` and `admission`.
 
 use super::admission::{Verdict, Webhook};
 use super::cluster::{self, Cluster};
 use super::config_map;
 use super::options::Options;
 use super::source::{self, Source, Unhandled};
-use super::stages::{Stages, in_order};
+use super::stages::{Stages, in_input_order};
 use alloc::vec::Vec;
 use chancery_base::compilation::{Ledger, Output, SideRef};
 use chancery_base::diagnostic::Findings;
@@ -18,7 +18,6 @@ use chancery_nginx::conf;
 use chancery_text::{Node, Value};
 use core::any::Any;
 
-/// All of it.
 pub const ALL: &[Output] = &[
     Output {
         name: "model",
@@ -29,7 +28,7 @@ pub const ALL: &[Output] = &[
     Output {
         name: "admission",
         doc: "Whether the admission webhook accepts each Ingress after all older ones, and whether the controller serves it",
-        document: |of| Some(list(verdicts(of).iter().map(verdict).collect())),
+        document: |of| Some(list(verdicts(of).iter().map(verdict_node).collect())),
         traced: None,
     },
     Output {
@@ -50,25 +49,25 @@ pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
     (&*of.side.stages as &dyn Any).downcast_ref()
 }
 
-/// The webhook's answer for each Ingress, in the order of the input.
+/// Returns the webhook's answer for each Ingress of a side, in the order of the input.
 pub fn verdicts(of: SideRef<'_>) -> Vec<Verdict> {
-    admission_of(of.objects(), &Options::of(&of.side.options))
+    webhook_verdicts(of.objects(), &Options::of(&of.side.options))
 }
 
-/// The webhook's answer for each Ingress, in the order of the input.
-pub fn admission_of(objects: &Objects, options: &Options) -> Vec<Verdict> {
+/// Returns the webhook's answer for each Ingress, in the order of the input.
+pub fn webhook_verdicts(objects: &Objects, options: &Options) -> Vec<Verdict> {
     let cluster = Cluster::apply(objects, &Sequential, &mut cluster::Memory::default(), &mut Ledger::new(objects), &mut Findings::default());
     let read = config_map::read(&cluster, options);
     let source = Source::new(objects, &cluster, options, &read.globals, &mut source::Memory::default());
     let webhook = Webhook { cluster: &cluster, options, read: &read, source: &source };
-    in_order(webhook.verdicts(), objects)
+    in_input_order(webhook.verdicts(), objects)
 }
 
 fn flag(value: bool) -> Node {
     Node::synthesised(Value::Bool(value))
 }
 
-fn verdict(verdict: &Verdict) -> Node {
+fn verdict_node(verdict: &Verdict) -> Node {
     let mut fields =
         alloc::vec![("ingress", text(&verdict.ingress)), ("accepted", flag(verdict.refusal.is_none())), ("handled", flag(verdict.handled)),];
     if let Some(refusal) = &verdict.refusal {
@@ -80,7 +79,7 @@ fn verdict(verdict: &Verdict) -> Node {
     object(fields)
 }
 
-/// What the controller logs: Ingresses that it does not serve, groups without effect, and what it says while it merges.
+/// Lists the controller's messages: Ingresses that it does not serve, groups without effect, merges, and keys of the ConfigMap.
 fn errors(of: SideRef<'_>, stages: &Stages) -> Node {
     let key = |origin: Option<Origin>| {
         let object = origin.and_then(|origin| of.objects().get(origin.object()))?;

@@ -1,4 +1,6 @@
-//! Lists the objects that Ingresses refer to, and objects that would satisfy them. Does not decide whether anything is assumed; see `compilation::Assumptions`.
+//! Lists the missing objects that Ingresses refer to, each with an object that satisfies the reference.
+//!
+//! Does not decide whether an object is assumed; see `compilation::Assumptions`.
 
 use super::annotations::PREFIX;
 use super::annotations::forms::Url;
@@ -13,10 +15,10 @@ use chancery_kubernetes::references::{FieldReference, cluster_name, endpoints, f
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
 
-/// Returns the referenced objects.
+/// Returns the missing objects that Ingresses, ConfigMaps and flags refer to, and endpoints for referenced Services without endpoints.
 pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let mut asked = field_references(objects.all(), &[FIELDS]);
-    let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, options)));
+    let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| assumed_class(key, options)));
     asked.extend(stream_services(objects, options));
     asked.extend(default_service(objects, options));
     all.extend(endpoints(&asked, objects));
@@ -27,7 +29,7 @@ pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<Reference
     all
 }
 
-/// The Services of TCP and UDP, which ConfigMaps list.
+/// Returns references to the Services of TCP and UDP, which ConfigMaps list.
 fn stream_services<'o>(objects: &'o Objects, options: &Options) -> Vec<FieldReference<'o>> {
     let is_list = |object: &&Object| {
         let key = || format!("{}/{}", object.key.namespace.as_deref().unwrap_or("default"), object.key.name);
@@ -36,7 +38,7 @@ fn stream_services<'o>(objects: &'o Objects, options: &Options) -> Vec<FieldRefe
     let mut out = Vec::new();
     for by in objects.all().filter(is_list) {
         for entry in by.root.get("data").and_then(Node::as_object).into_iter().flatten() {
-            // `NAMESPACE/NAME:PORT`, and then how PROXY headers are treated.
+            // `NAMESPACE/NAME:PORT`, optionally followed by the use of PROXY headers.
             let Some((namespace, name)) = entry.value.as_str().and_then(|text| text.split(':').next()?.split_once('/')) else { continue };
             let key = ResourceKey::new("", "Service", Str::new(namespace), name);
             out.push(FieldReference { by, relation: "stream", at: entry.value.id, key, holder: &by.root });
@@ -45,20 +47,20 @@ fn stream_services<'o>(objects: &'o Objects, options: &Options) -> Vec<FieldRefe
     out
 }
 
-/// The key of the Service of `--default-backend-service`.
+/// Returns the key of the Service of `--default-backend-service`.
 fn default_service_key(options: &Options) -> Option<ResourceKey> {
     let (namespace, name) = options.default_backend.split_once('/')?;
     Some(ResourceKey::new("", "Service", Str::new(namespace), name))
 }
 
-/// Returns a reference to the Service of `--default-backend-service`, at the Service itself: the flag is in no object.
+/// Returns a reference to the Service of `--default-backend-service`. The Service refers to itself, because no object has the flag.
 fn default_service<'o>(objects: &'o Objects, options: &Options) -> Option<FieldReference<'o>> {
     let key = default_service_key(options)?;
     let by = objects.all().find(|object| object.key == key && !object.broken)?;
     Some(FieldReference { by, relation: "default-backend", at: by.root.at(&["metadata", "name"])?.id, key, holder: &by.root })
 }
 
-/// The missing Service of `--default-backend-service`. The first Ingress refers to it.
+/// Returns the Service of `--default-backend-service` if it is missing. The first Ingress refers to the Service.
 fn missing_default_service(objects: &Objects, options: &Options) -> Option<ReferencedObject> {
     let key = default_service_key(options)?;
     if objects.keys().contains(&key) {
@@ -70,8 +72,8 @@ fn missing_default_service(objects: &Objects, options: &Options) -> Option<Refer
     Some(assumed(at, key, "--default-backend-service", made))
 }
 
-/// The missing Services that `auth-url` and the ConfigMap's `global-auth-url` name as a host of the cluster, with the ports of the URLs. nginx sends
-/// its question to the Service, so they need no endpoints.
+/// Returns the missing Services that `auth-url` and the ConfigMap's `global-auth-url` name as a cluster host, with the ports of the URLs. The
+/// Services need no endpoints, because nginx sends its request to the Service itself.
 fn authentication_services(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let mut found: BTreeMap<ResourceKey, (Origin, BTreeSet<i64>)> = BTreeMap::new();
     let written = |object: &Object| -> Option<Node> {
@@ -105,16 +107,17 @@ fn authentication_services(objects: &Objects, options: &Options) -> Vec<Referenc
     missing.map(one).collect()
 }
 
-/// The missing objects that annotations name, unless the controller works without them: Secrets, ConfigMaps with headers, and Services for errors.
+/// Returns the missing objects that annotations name: Secrets, ConfigMaps with headers, and Services for errors. Leaves out objects that the
+/// controller works without.
 fn annotated_objects(objects: &Objects) -> Vec<ReferencedObject> {
     let there = objects.keys();
     let mut known: BTreeSet<ResourceKey> = BTreeSet::new();
     let mut out = Vec::new();
     for relation in relations(objects) {
         let is_it = |(known, named): &(&str, &str)| *known == relation.relation && (*named != "custom-headers" || is_custom(objects, &relation));
-        let annotation = ANNOTATED.iter().find(|of| is_it(of)).map(|(_, annotation)| *annotation);
+        let annotation = ASSUMED_RELATIONS.iter().find(|of| is_it(of)).map(|(_, annotation)| *annotation);
         let (Some(annotation), Some(at)) = (annotation, relation.at) else { continue };
-        // The controller finds no ConfigMap without its namespace, and reads Services of the Ingress's namespace only.
+        // The controller finds a ConfigMap only by its namespace, and reads Services only in the Ingress's namespace.
         let is_found = match relation.to.kind.as_str() {
             "ConfigMap" => relation.written.contains('/'),
             "Service" => !relation.written.contains('/'),
@@ -123,7 +126,7 @@ fn annotated_objects(objects: &Objects) -> Vec<ReferencedObject> {
         if !is_found || there.contains(&relation.to) || !known.insert(relation.to.clone()) {
             continue;
         }
-        // Nothing is known about the headers of a ConfigMap.
+        // The headers of a missing ConfigMap are unknown.
         let made = if relation.to.kind == "ConfigMap" { Some(named(&relation.to, "v1", Vec::new())) } else { of_kubernetes(&relation.to, &[]) };
         if let Some(made) = made {
             out.push(assumed(at, relation.to, annotation, made));
@@ -132,7 +135,8 @@ fn annotated_objects(objects: &Objects) -> Vec<ReferencedObject> {
     out
 }
 
-/// The missing Secret of `--default-ssl-certificate`. The first Ingress refers to it, if possible one with TLS and without its own Secret.
+/// Returns the Secret of `--default-ssl-certificate` if it is missing. The first Ingress with TLS and without its own Secret refers to the default
+/// Secret, otherwise the first Ingress.
 fn default_certificate(objects: &Objects, options: &Options) -> Option<ReferencedObject> {
     let (namespace, name) = options.default_certificate.split_once('/')?;
     let key = ResourceKey::new("", "Secret", Str::new(namespace), name);
@@ -155,8 +159,8 @@ fn is_custom(objects: &Objects, relation: &Relation) -> bool {
     node().is_some_and(|node| relation.at.is_some_and(|at| at.node() == node.id))
 }
 
-/// The relations to objects that are assumed, with their annotations.
-const ANNOTATED: [(&str, &str); 6] = [
+/// The relations to objects that Chancery can assume, each with its annotation.
+const ASSUMED_RELATIONS: [(&str, &str); 6] = [
     ("password-secret", "auth-secret"),
     ("client-ca", "auth-tls-secret"),
     ("upstream-tls", "proxy-ssl-secret"),
@@ -175,7 +179,7 @@ fn assumed(at: Origin, key: ResourceKey, annotation: &str, object: Node) -> Refe
     ReferencedObject { from: at.object(), at: at.node(), key, kinds, object, notice, asks: true }
 }
 
-/// Usual names of classes that belong to other controllers.
+/// Usual names of classes of other controllers.
 const OTHER_CLASSES: [&str; 16] = [
     "alb",
     "ambassador",
@@ -195,8 +199,8 @@ const OTHER_CLASSES: [&str; 16] = [
     "traefik",
 ];
 
-/// A missing class is taken for the controller's own, unless its name is that of another controller.
-fn class(key: &ResourceKey, options: &Options) -> Option<Node> {
+/// Returns a class of the controller for a missing IngressClass, unless another controller usually has the name.
+fn assumed_class(key: &ResourceKey, options: &Options) -> Option<Node> {
     if key.kind != "IngressClass" || OTHER_CLASSES.contains(&key.name.as_str()) {
         return None;
     }

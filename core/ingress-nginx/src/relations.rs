@@ -1,6 +1,6 @@
 //! Lists the references from fields and annotations to objects, for graphs and ledgers.
 //!
-//! Does not look the objects up.
+//! Does not look up the objects.
 
 use super::annotations::PREFIX;
 use alloc::format;
@@ -25,8 +25,8 @@ pub(super) const FIELDS: &[Referring] = &[
     field("spec.ingressClassName", "class", ("networking.k8s.io", "IngressClass"), Form::Cluster),
 ];
 
-/// Annotations that name objects: what for, and which kind.
-const NAMED: &[(&str, &str, (&str, &str))] = &[
+/// The annotations that name objects, each with the relation and with the group and kind of the object.
+const NAMING_ANNOTATIONS: &[(&str, &str, (&str, &str))] = &[
     ("auth-secret", "password-secret", SECRET),
     ("auth-tls-secret", "client-ca", SECRET),
     ("proxy-ssl-secret", "upstream-tls", SECRET),
@@ -36,12 +36,12 @@ const NAMED: &[(&str, &str, (&str, &str))] = &[
     ("default-backend", "default-backend", SERVICE),
 ];
 
-/// All references by field and by annotation.
+/// Returns all references from fields and annotations.
 pub fn relations(objects: &Objects) -> Vec<Relation> {
     let mut all = relations::relations(objects, &[FIELDS]);
     for object in objects.iter().filter(|object| !object.broken && object.key.kind == "Ingress") {
         let Some(annotations) = object.root.at(&["metadata", "annotations"]) else { continue };
-        for (name, relation, (group, kind)) in NAMED {
+        for (name, relation, (group, kind)) in NAMING_ANNOTATIONS {
             let Some(node) = annotations.get(&format!("{PREFIX}/{name}")) else { continue };
             let Some(written) = node.as_str().filter(|written| !written.is_empty()) else { continue };
             let own = object.key.namespace.clone().unwrap_or_default();

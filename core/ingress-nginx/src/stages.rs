@@ -1,6 +1,6 @@
-//! What the controller established, kept for outputs, checks and views.
+//! Keeps the results of a compile for outputs, checks and views.
 //!
-//! Does not establish anything; see `build`.
+//! Does not compute the results; see `source` and `build`.
 
 use super::admission::Verdict;
 use super::build::Notice;
@@ -19,22 +19,19 @@ use chancery_kubernetes::secret;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// What the controller established.
+/// The results of a compile.
 #[derive(Debug, Default)]
 pub struct Stages {
     admitted: AdmittedObjects,
-    /// The configuration of nginx.
     pub nginx: Arc<Nginx>,
-    /// The Ingresses.
     pub source: Source,
-    /// What the controller says.
+    /// The controller's messages about merges.
     pub notices: Vec<Notice>,
-    /// Keys of the ConfigMap without effect.
+    /// The keys of the ConfigMap without effect.
     pub unused: Vec<Unused>,
 }
 
 impl Stages {
-    /// Keeps what was established.
     pub fn new(cluster: &Cluster<'_>, nginx: Arc<Nginx>, source: Source, notices: Vec<Notice>, unused: Vec<Unused>) -> Self {
         let mut admitted = AdmittedObjects::default();
         for (kind, definition) in kinds::ALL {
@@ -43,7 +40,7 @@ impl Stages {
         Self { admitted, nginx, source, notices, unused }
     }
 
-    /// The stages of a side of this dialect.
+    /// Returns the stages of a side, if the side has this dialect.
     pub fn of(side: &compilation::Side) -> Option<&Self> {
         let stages: &dyn core::any::Any = &*side.stages;
         stages.downcast_ref()
@@ -51,7 +48,7 @@ impl Stages {
 }
 
 impl compilation::Stages for Stages {
-    /// What the API server holds, by kind, in the order of names.
+    /// Returns the objects that the API server holds, by kind and in the order of names.
     fn loaded(&self, objects: &Objects) -> Vec<(Str, Vec<Loaded>)> {
         self.admitted.loaded(objects)
     }
@@ -65,8 +62,8 @@ impl compilation::Stages for Stages {
     }
 }
 
-/// Verdicts in the order of the input.
-pub fn in_order(mut verdicts: Vec<Verdict>, objects: &Objects) -> Vec<Verdict> {
+/// Sorts verdicts by the position of their Ingress in the input.
+pub fn in_input_order(mut verdicts: Vec<Verdict>, objects: &Objects) -> Vec<Verdict> {
     let places: HashMap<ObjectId, usize> = objects.all().enumerate().map(|(place, object)| (object.id, place)).collect();
     verdicts.sort_by_key(|verdict| places.get(&verdict.object).copied());
     verdicts

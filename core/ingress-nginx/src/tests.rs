@@ -1,4 +1,4 @@
-//! Compiles an input for the tests of this crate.
+//! Tests responses and findings of whole inputs, and compiles inputs for the other tests of this crate.
 
 use super::memory::Memory;
 use super::stages::Stages;
@@ -20,7 +20,7 @@ pub(crate) struct Outcome {
     pub(crate) findings: Findings,
 }
 
-/// Compiles a text with these flags of the controller.
+/// Compiles YAML with flags of the controller.
 pub(crate) fn run(text: &str, flags: &[&str]) -> Outcome {
     let inputs = Inputs::one("input.yaml", text);
     let (objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
@@ -32,7 +32,7 @@ pub(crate) fn run(text: &str, flags: &[&str]) -> Outcome {
 }
 
 impl Outcome {
-    /// The response to a request for this host and path.
+    /// Returns the response to a request for a host and path.
     fn get(&self, host: &str, path: &str) -> Response {
         let request = Request { host: host.into(), path: path.into(), ..Request::default() };
         Simulator::new(&self.compiled.nginx).answer(&World::default(), &[request]).remove(0)
@@ -74,7 +74,7 @@ spec:
 }
 
 #[test]
-fn a_prefix_ends_at_slashes() {
+fn prefix_matches_whole_segments() {
     let of = run(&ingress("", "/a", "Prefix"), &[]);
     let statuses: Vec<u16> = ["/a", "/a/", "/a/b", "/ab", "/A"].iter().map(|path| of.get("shop.example.com", path).status).collect();
     assert_eq!(statuses, [200, 200, 200, 404, 404]);
@@ -90,7 +90,7 @@ fn exact_path_redirects_path_without_slash() {
 }
 
 #[test]
-fn a_rewrite_target_makes_paths_expressions() {
+fn rewrite_target_turns_paths_into_expressions() {
     let of = run(&ingress("nginx.ingress.kubernetes.io/rewrite-target: /x/$1", "/a/(.*)", "ImplementationSpecific"), &[]);
     let path = |asked: &str| of.get("shop.example.com", asked).seen.map(|seen| seen.path);
     assert_eq!(path("/a/b"), Some("/x/b".into()));
@@ -99,13 +99,13 @@ fn a_rewrite_target_makes_paths_expressions() {
 }
 
 #[test]
-fn a_denied_annotation_leaves_a_503() {
+fn denied_annotation_answers_503() {
     let of = run(&ingress("nginx.ingress.kubernetes.io/allowlist-source-range: 10.0.0.0/33", "/", "Prefix"), &[]);
     assert_eq!(of.get("shop.example.com", "/").status, 503);
 }
 
 #[test]
-fn a_redirect_has_no_upstream() {
+fn permanent_redirect_has_no_upstream() {
     let of = run(&ingress("nginx.ingress.kubernetes.io/permanent-redirect: 'https://example.net'", "/", "Prefix"), &[]);
     let response = of.get("shop.example.com", "/x");
     assert_eq!((response.status, response.location.as_deref()), (301, Some("https://example.net")));
@@ -120,13 +120,13 @@ metadata: {name: ingress-nginx-controller, namespace: ingress-nginx}
 data: {allow-snippet-annotations: 'true', annotations-risk-level: Critical
 ";
 
-/// The messages of a code, each with its help.
+/// Returns the messages of a code, each with its help.
 fn messages(of: &Outcome, code: &str) -> Vec<String> {
     let found = of.findings.iter().filter(|finding| finding.code.name == code);
     found.map(|finding| alloc::format!("{} ({})", finding.message, finding.help.as_deref().unwrap_or_default())).collect()
 }
 
-/// The refusals of a configuration with a snippet, and with these keys of the ConfigMap.
+/// Returns nginx's refusals of a configuration with a snippet and with keys of the ConfigMap.
 fn refusals(snippet: &str, keys: &str) -> Vec<String> {
     let ingress = ingress(&alloc::format!("nginx.ingress.kubernetes.io/configuration-snippet: '{snippet}'"), "/", "Prefix");
     messages(&run(&alloc::format!("{ingress}{SNIPPETS}{keys}}}\n"), &[]), "nginx-refuses")
@@ -182,7 +182,7 @@ fn old_prefix_is_reported() {
     assert!(matches!(&of[..], [one] if one.ends_with("(write `nginx.ingress.kubernetes.io/ssl-redirect`)")), "{of:?}");
     let of = found("ingress.kubernetes.io/secure-backends: 'true'", &[]);
     assert!(matches!(&of[..], [one] if one.ends_with("backend-protocol: HTTPS`)")), "{of:?}");
-    // Google's controller writes it.
+    // Google's controller writes this annotation.
     assert!(found("ingress.kubernetes.io/url-map: k8s-um-1", &[]).is_empty());
     assert!(found("ingress.kubernetes.io/ssl-redirect: 'false'", &["--annotations-prefix=ingress.kubernetes.io"]).is_empty());
     let both = "ingress.kubernetes.io/ssl-redirect: 'false', nginx.ingress.kubernetes.io/ssl-redirect: 'false'";
@@ -236,7 +236,7 @@ fn wrong_value_names_the_forbidden_character() {
 }
 
 #[test]
-fn unknown_variables_stay_as_written() {
+fn unknown_variables_stay_verbatim() {
     let snippet = r#"proxy_set_header X-Start "t=${msec}"; if ($remote_port = 1) { return 403; }"#;
     let text = ingress(&alloc::format!("nginx.ingress.kubernetes.io/configuration-snippet: '{snippet}'"), "/", "Prefix");
     let response = run(&alloc::format!("{text}{SNIPPETS}}}\n"), &[]).get("shop.example.com", "/");

@@ -40,7 +40,7 @@ pub fn annotation_inventory(compilation: &Compilation, target: Target) -> Option
         let ignored = super::reports::ignored(&counted.ingress);
         for (name, value) in counted.ingress.annotations.own() {
             let Some(annotation) = table::find(name) else { continue };
-            if counted.settings.canary.enabled.value && !annotation.counts_on_canary(false) {
+            if counted.settings.canary.enabled.value && !annotation.applies_to_canary(false) {
                 continue;
             }
             let Some(found) = verdict(annotation.name) else { continue };

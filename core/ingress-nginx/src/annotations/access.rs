@@ -1,12 +1,13 @@
-//! The groups of annotations that read other objects: authentication, client certificates, TLS towards services, headers of ConfigMaps.
+//! Reads the groups of annotations that name other objects: authentication, client certificates, TLS to services, and headers of ConfigMaps.
 //!
-//! ingress-nginx `internal/ingress/annotations/auth*`, `proxyssl`, `customheaders`, `fastcgi`, `defaultbackend`. Everything else is in `groups`.
+//! ingress-nginx `internal/ingress/annotations/auth*`, `proxyssl`, `customheaders`, `fastcgi`, `defaultbackend`. Does not read other
+//! groups; see `groups`.
 
 use super::Reading;
 use super::forms::{self, Url};
-use super::groups::{or, unless_wrong};
+use super::groups::{or_built_in, unless_wrong};
 use super::read::Fault;
-use crate::certificates::Material;
+use crate::certificates::SecretCertificate;
 use crate::cluster::uid_of;
 use crate::endpoints;
 use alloc::collections::BTreeMap;
@@ -17,7 +18,7 @@ use chancery_base::ir::nginx::{BasicAuth, ClientCertificates, CustomHeaders, Def
 use chancery_base::resource::{Secret, Sourced};
 use chancery_text::Str;
 
-/// The namespace (perhaps empty) and the name of a reference.
+/// Returns the namespace and the name of a reference. The namespace may be empty.
 fn split_key(key: &str) -> Result<(&str, &str), String> {
     let mut parts = key.split('/');
     match (parts.next(), parts.next(), parts.next()) {
@@ -27,7 +28,7 @@ fn split_key(key: &str) -> Result<(&str, &str), String> {
     }
 }
 
-/// The same, where the namespace must be written.
+/// Returns the namespace and the name of a reference that must have a namespace.
 fn split_full_key(key: &str) -> Result<(&str, &str), String> {
     match key.split_once('/') {
         Some((namespace, name)) if !name.contains('/') => Ok((namespace, name)),
@@ -35,7 +36,8 @@ fn split_full_key(key: &str) -> Result<(&str, &str), String> {
     }
 }
 
-/// The group of `auth-type`, and the file of passwords; no file if the Secret is assumed, as its passwords are unknown.
+/// Returns the group of `auth-type`, and the content of the password file. The content is `None` if the Secret is assumed, because its passwords are
+/// unknown.
 pub(super) fn basic_auth(reading: &Reading<'_>) -> Result<(BasicAuth, Option<Secret<Str>>), Fault> {
     let of = reading.annotations;
     let kind = of.text("auth-type")?;
@@ -83,11 +85,11 @@ pub(super) fn basic_auth(reading: &Reading<'_>) -> Result<(BasicAuth, Option<Sec
 /// The default of `auth-cache-duration`.
 const CACHE_DURATION: &str = "200 202 401 5m";
 
-/// The durations of a list; the default for an empty one.
+/// Parses a list of durations. An empty list gives the default.
 ///
 /// # Errors
 ///
-/// One of them is wrong, with the reason.
+/// A duration is invalid. The message names the duration.
 pub fn cache_durations(text: &str) -> Result<Vec<Str>, String> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if let Some(wrong) = items.iter().find(|item| !forms::is_cache_duration(item)) {
@@ -102,10 +104,10 @@ pub(super) fn external_auth(reading: &Reading<'_>) -> Result<ExternalAuth, Fault
     let url = of.text("auth-url")?;
     let parsed = Url::absolute(&url).map_err(|fault| Fault::Denied(format!("could not parse auth-url annotation: {fault}")))?;
     let method = unless_wrong(of.text("auth-method")).map_err(|_| Fault::denied("invalid HTTP method"))?.unwrap_or_default();
-    let text = |name: &str| or(of.text(name), Str::default());
-    let mut keepalive = or(of.number("auth-keepalive"), 0);
-    let requests = or(of.number("auth-keepalive-requests"), 1000);
-    let timeout = or(of.number("auth-keepalive-timeout"), 60);
+    let text = |name: &str| or_built_in(of.text(name), Str::default());
+    let mut keepalive = or_built_in(of.number("auth-keepalive"), 0);
+    let requests = or_built_in(of.number("auth-keepalive-requests"), 1000);
+    let timeout = or_built_in(of.number("auth-keepalive-timeout"), 60);
     if keepalive.value < 0 || parsed.host.contains('$') || requests.value <= 0 || timeout.value <= 0 {
         keepalive.value = 0;
     }
@@ -113,7 +115,7 @@ pub(super) fn external_auth(reading: &Reading<'_>) -> Result<ExternalAuth, Fault
     if duration.as_ref().is_err_and(Fault::is_validation) {
         return Err(Fault::Other("auth-cache-duration contains invalid value".into()));
     }
-    let duration = or(duration, Str::default());
+    let duration = or_built_in(duration, Str::default());
     let cache_duration = cache_durations(&duration).map_err(|fault| Fault::denied(&fault))?;
     let headers = unless_wrong(of.text("auth-response-headers")).map_err(|_| Fault::denied("validation error"))?.unwrap_or_default();
     let response_headers: Vec<Str> = headers.value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(Str::new).collect();
@@ -154,7 +156,7 @@ pub(super) fn external_auth(reading: &Reading<'_>) -> Result<ExternalAuth, Fault
         cache_key: text("auth-cache-key"),
         cache_duration: Sourced::new(cache_duration, duration.origin),
         keepalive,
-        keepalive_share_vars: or(of.flag("auth-keepalive-share-vars"), false),
+        keepalive_share_vars: or_built_in(of.flag("auth-keepalive-share-vars"), false),
         keepalive_requests: requests,
         keepalive_timeout: timeout,
         set_headers,
@@ -162,20 +164,20 @@ pub(super) fn external_auth(reading: &Reading<'_>) -> Result<ExternalAuth, Fault
     })
 }
 
-/// What a Secret with a CA gives.
-fn authority(reading: &Reading<'_>, written: &str) -> Result<Material, Fault> {
+/// Reads the Secret with the CA that an annotation names.
+fn read_ca(reading: &Reading<'_>, written: &str) -> Result<SecretCertificate, Fault> {
     let (namespace, name) = split_full_key(written).map_err(|fault| Fault::denied(&fault))?;
     if !reading.crosses_namespaces() && namespace != reading.namespace {
         return Err(Fault::denied("cross namespace secrets are not supported"));
     }
-    let found = reading.cluster().secret(namespace, name).and_then(|secret| Material::of(&secret));
+    let found = reading.cluster().secret(namespace, name).and_then(|secret| SecretCertificate::of(&secret));
     found.ok_or_else(|| Fault::Denied(format!("error obtaining certificate: local SSL certificate {written} was not found")))
 }
 
 pub(super) fn client_certificates(reading: &Reading<'_>) -> Result<ClientCertificates, Fault> {
     let of = reading.annotations;
     let secret = of.text("auth-tls-secret")?;
-    let material = authority(reading, &secret)?;
+    let material = read_ca(reading, &secret)?;
     let verify = of.text("auth-tls-verify-client").ok().filter(|value| ["on", "off", "optional", "optional_no_ca"].contains(&value.as_str()));
     let depth = of.number("auth-tls-verify-depth").ok().filter(|depth| depth.value != 0);
     let file = |file: Option<Str>| Sourced::new(file.unwrap_or_default(), secret.origin);
@@ -192,11 +194,11 @@ pub(super) fn client_certificates(reading: &Reading<'_>) -> Result<ClientCertifi
     })
 }
 
-/// TLS towards services, and the file with certificate and key.
+/// Returns the settings for TLS to services, and the path of the file with certificate and key.
 pub(super) fn proxy_ssl(reading: &Reading<'_>) -> Result<(ProxySsl, Sourced<Str>), Fault> {
     let of = reading.annotations;
     let secret = of.text("proxy-ssl-secret")?;
-    let material = authority(reading, &secret)?;
+    let material = read_ca(reading, &secret)?;
     let file = |file: Option<Str>| Sourced::new(file.unwrap_or_default(), secret.origin);
     let on_or_off = |name: &str| {
         of.text(name).ok().filter(|value| matches!(value.as_str(), "on" | "off")).unwrap_or_else(|| Sourced::built_in(Str::new_static("off")))
@@ -204,11 +206,11 @@ pub(super) fn proxy_ssl(reading: &Reading<'_>) -> Result<(ProxySsl, Sourced<Str>
     let ssl = ProxySsl {
         ca_file: file(material.ca_file(&secret)),
         crl_file: file(material.crl_file(&secret)),
-        ciphers: or(of.text("proxy-ssl-ciphers"), Str::new_static("DEFAULT")),
+        ciphers: or_built_in(of.text("proxy-ssl-ciphers"), Str::new_static("DEFAULT")),
         protocols: of
             .text("proxy-ssl-protocols")
             .map_or_else(|_| Sourced::built_in(Str::new_static("TLSv1.2")), |value| Sourced::new(sorted_protocols(&value), value.origin)),
-        name: or(of.text("proxy-ssl-name"), Str::default()),
+        name: or_built_in(of.text("proxy-ssl-name"), Str::default()),
         verify: on_or_off("proxy-ssl-verify"),
         verify_depth: of.number("proxy-ssl-verify-depth").ok().filter(|depth| depth.value != 0).unwrap_or_else(|| Sourced::built_in(1)),
         server_name: on_or_off("proxy-ssl-server-name"),
@@ -272,6 +274,6 @@ pub(super) fn default_backend(reading: &Reading<'_>) -> Result<DefaultBackend, F
     let service = reading.cluster().service(reading.namespace, &written);
     let service = service.ok_or_else(|| Fault::Other(format!("unexpected error reading service {}/{}", reading.namespace, written.value)))?;
     let key = Str::from(format!("{}/{}", reading.namespace, written.value));
-    let endpoints = endpoints::ports(service).into_iter().next().map(|port| endpoints::of_port(reading.cluster(), service, &port, "TCP"));
+    let endpoints = endpoints::ports(service).into_iter().next().map(|port| endpoints::endpoints_of_port(reading.cluster(), service, &port, "TCP"));
     Ok(DefaultBackend { service: Sourced::new(key, written.origin), endpoints })
 }

@@ -1,4 +1,4 @@
-//! What the controller takes as the value of an annotation.
+//! Checks the values of annotations as the controller does, and parses URLs and address ranges.
 //!
 //! ingress-nginx `internal/ingress/annotations/parser/validators.go`. Does not read annotations; see `read`.
 
@@ -12,30 +12,30 @@ use chancery_kubernetes::regexp;
 use chancery_text::Str;
 use core::net::IpAddr;
 
-/// What the value of an annotation must look like.
+/// The required form of an annotation's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// A truth value, by any of Go's words for it.
+    /// A boolean in any of Go's notations.
     Flag,
-    /// A whole number.
+    /// An integer.
     Number,
-    /// Anything: a snippet.
+    /// Any string: a snippet.
     Snippet,
-    /// One of some words.
+    /// One of these words.
     Words(&'static [&'static str]),
-    /// One of some words, in any case.
+    /// One of these words, in any case.
     AnyCaseWords(&'static [&'static str]),
-    /// Names of servers by comma; regular expressions too.
+    /// Comma-separated names of servers, also as regular expressions.
     ServerNames,
-    /// A name of a server.
+    /// The name of a server, also as a regular expression.
     ServerName,
     /// Letters, digits and `-._~/:`.
     Basic,
-    /// The same with blanks.
+    /// Letters, digits, `-._~/:` and blanks.
     BasicWithBlanks,
-    /// The same with commas and blanks.
+    /// Letters, digits, `-._~/:`, commas and blanks.
     Extended,
-    /// The same with the signs of regular expressions.
+    /// Letters, digits, `-._~/:` and the special characters of regular expressions.
     Regex,
     /// A size: `10m`.
     Size,
@@ -47,13 +47,13 @@ pub enum Form {
     Variable,
     /// A path with groups: `/$1`.
     PathWithGroups,
-    /// Names of headers by comma.
+    /// Comma-separated names of headers.
     Headers,
-    /// Addresses and ranges by comma.
+    /// Comma-separated addresses and ranges.
     Ranges,
-    /// A name of a Service.
+    /// The name of a Service.
     ServiceName,
-    /// A value with its own rule.
+    /// A value that a separate function checks.
     Own(fn(&str) -> bool),
 }
 
@@ -70,16 +70,16 @@ impl Form {
             Form::ServerNames => text.split(',').all(|name| is_regex(name.trim())),
             Form::ServerName => is_regex(text.trim()),
             Form::Size => is_size(&packed(), "bkmgBKMG"),
-            Form::Basic | Form::UrlWithVariables | Form::Variable | Form::Headers => is_of(&packed(), &self.signs()),
-            Form::BasicWithBlanks | Form::Extended | Form::Regex | Form::Url | Form::PathWithGroups => is_of(text, &self.signs()),
+            Form::Basic | Form::UrlWithVariables | Form::Variable | Form::Headers => is_of(&packed(), &self.other_characters()),
+            Form::BasicWithBlanks | Form::Extended | Form::Regex | Form::Url | Form::PathWithGroups => is_of(text, &self.other_characters()),
             Form::Ranges => ranges(text).is_some(),
             Form::ServiceName => is_service_name(text),
             Form::Own(accepts) => accepts(text),
         }
     }
 
-    /// The accepted signs beside letters and digits, if only these matter.
-    fn signs(self) -> String {
+    /// Returns the accepted characters other than letters and digits. The string is empty if the form has further rules.
+    fn other_characters(self) -> String {
         match self {
             Form::Basic => BASIC.into(),
             Form::BasicWithBlanks => [BASIC, " "].concat(),
@@ -94,24 +94,24 @@ impl Form {
         }
     }
 
-    /// Describes what is wrong with a value: a forbidden character, or else the form that it lacks.
+    /// Describes the fault of a value: a forbidden character, otherwise the required form.
     pub fn describe_fault(self, text: &str) -> String {
-        let signs = self.signs();
-        let wrong = text.chars().find(|c| !signs.is_empty() && !c.is_ascii_alphanumeric() && *c != ' ' && !signs.contains(*c));
-        let Some(wrong) = wrong else { return format!("it takes: {}", self.takes()) };
-        let sign = if wrong.is_control() { format!("{wrong:?}") } else { format!("`{wrong}`") };
+        let others = self.other_characters();
+        let wrong = text.chars().find(|c| !others.is_empty() && !c.is_ascii_alphanumeric() && *c != ' ' && !others.contains(*c));
+        let Some(wrong) = wrong else { return format!("it takes: {}", self.accepted_values()) };
+        let shown = if wrong.is_control() { format!("{wrong:?}") } else { format!("`{wrong}`") };
         let decoded = decode(text).filter(|decoded| self.accepts(decoded));
         match decoded {
-            Some(decoded) => format!("{sign} is not allowed: write `{decoded}`"),
+            Some(decoded) => format!("{shown} is not allowed: write `{decoded}`"),
             None => format!(
-                "{sign} is not allowed: it takes letters, digits and `{}`",
-                signs.replace(' ', "").chars().collect::<BTreeSet<_>>().into_iter().collect::<String>()
+                "{shown} is not allowed: it takes letters, digits and `{}`",
+                others.replace(' ', "").chars().collect::<BTreeSet<_>>().into_iter().collect::<String>()
             ),
         }
     }
 
     /// Describes the accepted values.
-    pub const fn takes(self) -> &'static str {
+    pub const fn accepted_values(self) -> &'static str {
         match self {
             Form::Flag => "\"true\" or \"false\"",
             Form::Number => "whole number, in quotes",
@@ -131,7 +131,7 @@ impl Form {
         }
     }
 
-    /// The words, if only some are accepted.
+    /// Returns the accepted words, if the form lists them.
     pub const fn words(self) -> &'static [&'static str] {
         match self {
             Form::Flag => &["\"true\"", "\"false\""],
@@ -141,17 +141,17 @@ impl Form {
     }
 }
 
-/// Signs beside letters and digits.
+/// Accepted characters other than letters and digits.
 const BASIC: &str = "-._~/:";
 const URL: &str = ",:?&=";
 const REGEX: &str = "^$[](){}*+?|&=\\";
 
-/// Whether a text consists of letters, digits and some other signs.
+/// Whether a string only has letters, digits and the characters of `others`.
 fn is_of(text: &str, others: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
 }
 
-/// Decodes `%3A` and the like, if a text has them and the characters are printable.
+/// Decodes escapes such as `%3A`. Returns `None` if the string has no escapes, or if an escape is not a printable character.
 fn decode(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut out = String::from(parts.next()?);
@@ -173,7 +173,7 @@ fn without_blanks(text: &str) -> String {
     text.replace(' ', "")
 }
 
-/// Digits, perhaps with one unit.
+/// Whether a string is digits, optionally followed by one of `units`.
 pub fn is_size(text: &str, units: &str) -> bool {
     let digits = text.strip_suffix(|c| units.contains(c)).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -184,34 +184,34 @@ fn is_service_name(text: &str) -> bool {
     text.len() <= 63 && text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.ends_with('-') && text.chars().all(is_lower)
 }
 
-/// `auth-type`: `basic` or `digest` anywhere in it.
+/// Whether `auth-type` accepts a value: `basic` or `digest` in any part.
 pub fn is_auth_type(text: &str) -> bool {
     let packed = without_blanks(text);
     !text.contains(['\r', '\n']) && (packed.contains("basic") || packed.contains("digest"))
 }
 
-/// `auth-secret-type`: `auth-file` or `auth-map` anywhere in it.
+/// Whether `auth-secret-type` accepts a value: `auth-file` or `auth-map` in any part.
 pub fn is_auth_secret_type(text: &str) -> bool {
     let packed = without_blanks(text);
     !text.contains(['\r', '\n']) && (packed.contains("auth-file") || packed.contains("auth-map"))
 }
 
-/// A method that `auth-method` may name.
+/// Whether `auth-method` accepts a value: the name of a method.
 pub fn is_method(text: &str) -> bool {
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"].contains(&without_blanks(text).as_str())
 }
 
-/// `auth-tls-verify-client`.
+/// Whether `auth-tls-verify-client` accepts a value.
 pub fn is_verification(text: &str) -> bool {
     ["on", "off", "optional", "optional_no_ca"].contains(&without_blanks(text).as_str())
 }
 
-/// `on` or `off`, blanks left out.
+/// Whether a value is `on` or `off`. Ignores blanks.
 pub fn is_on_or_off(text: &str) -> bool {
     ["on", "off"].contains(&without_blanks(text).as_str())
 }
 
-/// `auth-tls-error-page`: a named location, or a URL or path.
+/// Whether `auth-tls-error-page` accepts a value: a named location, a URL or a path.
 pub fn is_error_page(text: &str) -> bool {
     let text = &without_blanks(text);
     let is_word = |text: &str, others: &str| !text.is_empty() && is_of(text, others);
@@ -231,28 +231,28 @@ pub fn is_error_page(text: &str) -> bool {
     is_host && segments.is_none_or(|path| path.is_empty() || path.split('/').all(|segment| is_word(segment, "-_.")))
 }
 
-/// `auth-tls-match-cn`: `CN=` and an expression that Go takes.
+/// Whether `auth-tls-match-cn` accepts a value: `CN=` and an expression that Go accepts.
 pub fn is_common_name(text: &str) -> bool {
     text.strip_prefix("CN=").is_some_and(|regex| regexp::check(regex).is_ok())
 }
 
-/// `connection-proxy-header`.
+/// Whether `connection-proxy-header` accepts a value.
 pub fn is_connection(text: &str) -> bool {
     ["close", "keep-alive"].contains(&without_blanks(text).as_str())
 }
 
-/// An origin as `cors-allow-origin` lists it, when the annotation is looked at as a whole.
+/// Whether `cors-allow-origin` accepts a value. The controller checks the list as a whole; see `is_origin` for each item.
 pub fn is_origin_list(text: &str) -> bool {
     let text = &without_blanks(text);
     if text == "*" || text.is_empty() {
         return true;
     }
-    // Pieces may follow each other without a comma: the text is taken apart as far as it goes.
-    !text.contains(['\r', '\n']) && take_origins(text)
+    // Pieces may follow each other without a comma, so the check looks for any way to split the string.
+    !text.contains(['\r', '\n']) && splits_into_origins(text)
 }
 
-fn take_origins(text: &str) -> bool {
-    // Which ends of pieces can be reached.
+fn splits_into_origins(text: &str) -> bool {
+    // The positions at which a piece can end.
     let mut reached: BTreeSet<usize> = BTreeSet::from([0]);
     let mut next = 0;
     while let Some(from) = reached.range(next..).next().copied() {
@@ -269,7 +269,7 @@ fn take_origins(text: &str) -> bool {
     false
 }
 
-/// `[a-z]+://`, `*.`, a host, `:PORT` and a comma, all of them optional; or `null`.
+/// Whether a string is `[a-z]+://`, `*.`, a host, `:PORT` and a comma, all optional. `null` also matches, as a host.
 fn is_origin_piece(text: &str) -> bool {
     let text = text.strip_suffix(',').unwrap_or(text);
     let host = match text.split_once("://") {
@@ -285,7 +285,7 @@ fn is_host_with_port(text: &str) -> bool {
     is_of(host, "-.") && port.is_none_or(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// An origin of `cors-allow-origin` by itself.
+/// Whether the controller uses an item of `cors-allow-origin`.
 pub fn is_origin(text: &str) -> bool {
     match text.split_once("://") {
         _ if matches!(text, "*" | "null" | "") => true,
@@ -296,17 +296,17 @@ pub fn is_origin(text: &str) -> bool {
     }
 }
 
-/// `cors-allow-methods`: words of letters, each with a comma or a blank after it.
+/// Whether `cors-allow-methods` accepts a value: words of letters, with or without commas. Ignores blanks.
 pub fn is_methods(text: &str) -> bool {
     is_words(&without_blanks(text), |c| c.is_ascii_alphabetic())
 }
 
-/// `cors-expose-headers`.
+/// Whether `cors-expose-headers` accepts a value. Ignores blanks.
 pub fn is_exposed_headers(text: &str) -> bool {
     is_words(&without_blanks(text), |c| c.is_ascii_alphanumeric() || "-_*".contains(c))
 }
 
-/// Words, each with at most one comma and one blank after it; there is at least one.
+/// Whether a string is one or more words, each followed by at most one comma and one blank.
 pub fn is_words(text: &str, is_letter: impl Fn(char) -> bool) -> bool {
     let mut rest = text;
     while !rest.is_empty() {
@@ -321,22 +321,22 @@ pub fn is_words(text: &str, is_letter: impl Fn(char) -> bool) -> bool {
     !text.is_empty()
 }
 
-/// Whether `cors-allow-methods` or headers are valid when the list is used.
+/// Whether the controller uses a value of `cors-allow-methods`, after its form was accepted. Otherwise the default applies.
 pub fn is_used_methods(text: &str) -> bool {
     is_words(text, |c| c.is_ascii_alphabetic())
 }
 
-/// Letters, digits and `-_, `.
+/// Whether the controller uses a value of `cors-allow-headers`: letters, digits, `-_,` and blanks.
 pub fn is_used_headers(text: &str) -> bool {
     is_of(text, "-_, ")
 }
 
-/// The same of `cors-expose-headers`.
+/// Whether the controller uses a value of `cors-expose-headers`, after its form was accepted. Otherwise the default applies.
 pub fn is_used_exposed_headers(text: &str) -> bool {
     is_words(text, |c| c.is_ascii_alphanumeric() || "-_*".contains(c))
 }
 
-/// `custom-http-errors`: statuses of 4xx and 5xx by comma.
+/// Whether `custom-http-errors` accepts a value: comma-separated statuses of 4xx and 5xx. Ignores blanks.
 pub fn is_error_list(text: &str) -> bool {
     let mut rest = &*without_blanks(text);
     while !rest.is_empty() {
@@ -349,23 +349,23 @@ pub fn is_error_list(text: &str) -> bool {
     true
 }
 
-/// `fastcgi-index`: the name of a file.
+/// Whether `fastcgi-index` accepts a value: the name of a file.
 pub fn is_file_name(text: &str) -> bool {
     let text = &without_blanks(text);
     !text.is_empty() && is_of(text, ".-_")
 }
 
-/// A parameter of FastCGI.
+/// Whether a ConfigMap of `fastcgi-params-configmap` may have a value.
 pub fn is_fastcgi_value(text: &str) -> bool {
     is_of(text, "-_${}/.")
 }
 
-/// `opentelemetry-operation-name`.
+/// Whether `opentelemetry-operation-name` accepts a value.
 pub fn is_operation_name(text: &str) -> bool {
     is_of(&without_blanks(text), "_-")
 }
 
-/// `proxy-cookie-domain`: `off`, or two names with blanks between them.
+/// Whether `proxy-cookie-domain` accepts a value: `off`, or two names separated by blanks.
 pub fn is_cookie_domain(text: &str) -> bool {
     if text.contains(['\r', '\n']) {
         return false;
@@ -391,7 +391,7 @@ const NEXT_UPSTREAM: &[&str] = &[
     "off",
 ];
 
-/// `proxy-next-upstream`: known words, each with at most one blank after it.
+/// Whether `proxy-next-upstream` accepts a value: known words, each followed by at most one blank.
 pub fn is_next_upstream(text: &str) -> bool {
     if text.contains(['\r', '\n']) {
         return false;
@@ -405,7 +405,7 @@ pub fn is_next_upstream(text: &str) -> bool {
     !text.is_empty()
 }
 
-/// `proxy-ssl-protocols`.
+/// Whether `proxy-ssl-protocols` accepts a value: any number of `TLSv1.2` and `TLSv1.3`. Ignores blanks.
 pub fn is_proxy_protocols(text: &str) -> bool {
     let mut rest = &*without_blanks(text);
     while !rest.is_empty() {
@@ -415,67 +415,67 @@ pub fn is_proxy_protocols(text: &str) -> bool {
     true
 }
 
-/// `proxy-ssl-ciphers`.
+/// Whether `proxy-ssl-ciphers` accepts a value.
 pub fn is_proxy_ciphers(text: &str) -> bool {
     is_of(&without_blanks(text), "+:_-!")
 }
 
-/// `ssl-ciphers`: also `@STRENGTH` and `@SECLEVEL=n`.
+/// Whether `ssl-ciphers` accepts a value: names of ciphers, `@STRENGTH` and `@SECLEVEL=n`.
 pub fn is_ciphers(text: &str) -> bool {
     let packed = without_blanks(text);
     let mut rest = packed.as_str();
     while !rest.is_empty() {
         let level = rest.strip_prefix("@SECLEVEL=").and_then(|rest| rest.strip_prefix(|c| ('0'..='5').contains(&c)));
-        let sign = |c: char| c.is_ascii_alphanumeric() || "!:+-_".contains(c);
-        let Some(after) = rest.strip_prefix("@STRENGTH").or(level).or_else(|| rest.strip_prefix(sign)) else { return false };
+        let is_other = |c: char| c.is_ascii_alphanumeric() || "!:+-_".contains(c);
+        let Some(after) = rest.strip_prefix("@STRENGTH").or(level).or_else(|| rest.strip_prefix(is_other)) else { return false };
         rest = after;
     }
     true
 }
 
-/// `session-cookie-expires`: begins with 0, or ends with a number that is not zero.
+/// Whether the controller uses an expiry: it starts with 0 or ends with a number other than zero.
 pub fn is_expiry(text: &str) -> bool {
     let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let last = text.get(text.len() - digits..).unwrap_or_default();
     text.starts_with('0') || last.bytes().any(|byte| byte != b'0')
 }
 
-/// The same, where the annotation is looked at as a whole.
+/// Whether `session-cookie-expires` accepts a value. Removes blanks before the check.
 pub fn is_packed_expiry(text: &str) -> bool {
     !text.contains(['\r', '\n']) && is_expiry(&without_blanks(text))
 }
 
-/// The same with blanks.
+/// Whether `session-cookie-max-age` accepts a value. Does not remove blanks before the check.
 pub fn is_plain_expiry(text: &str) -> bool {
     !text.contains(['\r', '\n']) && is_expiry(text)
 }
 
-/// `upstream-hash-by`.
+/// Whether `upstream-hash-by` accepts a value.
 pub fn is_hash_by(text: &str) -> bool {
     is_of(&without_blanks(text), "-_${}")
 }
 
-/// `rewrite-target` and the like: a URL without blanks left out.
+/// Whether a string has the characters of a URL. Ignores blanks.
 pub fn is_packed_url(text: &str) -> bool {
     is_of(&without_blanks(text), &[BASIC, URL].concat())
 }
 
-/// `x-forwarded-prefix`.
+/// Whether `x-forwarded-prefix` accepts a value. Ignores blanks.
 pub fn is_packed_path(text: &str) -> bool {
     is_of(&without_blanks(text), &[BASIC, "$"].concat())
 }
 
-/// A name of a header.
+/// Whether a string is the name of a header.
 pub fn is_header(text: &str) -> bool {
     !text.is_empty() && is_of(text, "-_")
 }
 
-/// A value of `custom-headers`.
+/// Whether a ConfigMap of `custom-headers` may have a value.
 pub fn is_header_value(text: &str) -> bool {
     !text.is_empty() && is_of(text, "_ :;.,\\/\"'?!(){}[]@<>=-+*#$&`|~^%")
 }
 
-/// A duration of `auth-cache-duration`: statuses, then times.
+/// Whether `auth-cache-duration` accepts an item: statuses, then a duration.
 pub fn is_cache_duration(text: &str) -> bool {
     let mut seen = false;
     for element in text.split(' ').filter(|element| !element.is_empty()) {
@@ -491,7 +491,7 @@ pub fn is_cache_duration(text: &str) -> bool {
     seen
 }
 
-/// Addresses and ranges by comma, each once and in order; `None` if one is neither.
+/// Parses comma-separated addresses and ranges. Returns each once: sorted ranges and addresses. Returns `None` if an item is neither.
 pub fn ranges(text: &str) -> Option<Vec<Str>> {
     if text.is_empty() {
         return Some(Vec::new());
@@ -505,7 +505,7 @@ pub fn ranges(text: &str) -> Option<Vec<Str>> {
             }
             Err(_) => {
                 let address: IpAddr = item.parse().ok()?;
-                addresses.insert(Str::from(format!("{}", mapped(address))));
+                addresses.insert(Str::from(format!("{}", to_ipv4_if_mapped(address))));
             }
         }
     }
@@ -513,32 +513,32 @@ pub fn ranges(text: &str) -> Option<Vec<Str>> {
     Some(networks.into_iter().collect())
 }
 
-/// An IPv4 address in IPv6 is an IPv4 address.
-fn mapped(address: IpAddr) -> IpAddr {
+/// Converts an IPv4 address in IPv6 notation to IPv4.
+fn to_ipv4_if_mapped(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
         IpAddr::V4(_) => address,
     }
 }
 
-/// Whether a name is a DNS name in lower case.
+/// Whether a string is a DNS name in lower case.
 pub fn is_dns_name(text: &str) -> bool {
     names::subdomain(text).is_empty()
 }
 
-/// A URL as far as the controller looks at it.
+/// The parts of a URL that the controller uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
-    /// The scheme, in lower case.
+    /// In lower case.
     pub scheme: String,
     /// Host and port.
     pub host: String,
-    /// The query, without its `?`.
+    /// Without the `?`.
     pub query: String,
 }
 
 impl Url {
-    /// The host without its port.
+    /// Returns the host without its port.
     pub fn host_name(&self) -> &str {
         if let Some(rest) = self.host.strip_prefix('[') {
             return rest.split_once(']').map_or(rest, |(name, _)| name);
@@ -546,17 +546,17 @@ impl Url {
         self.host.rsplit_once(':').map_or(&self.host, |(name, _)| name)
     }
 
-    /// The value of a parameter, if it is not empty.
+    /// Returns the value of a query parameter, if the value is not empty.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.filter(|(key, _)| *key == name).map(|(_, value)| value).next().filter(|value| !value.is_empty())
     }
 
-    /// Reads a URL as Go does (`net/url`).
+    /// Parses a URL as Go does (`net/url`).
     ///
     /// # Errors
     ///
-    /// Go's words for what is wrong.
+    /// The URL is invalid. The message is Go's message.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| Err(format!("parse {}: {why}", chancery_base::schema::go_quoted(text)));
         if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
@@ -594,11 +594,11 @@ impl Url {
         check_path(path).map(|()| url)
     }
 
-    /// Reads a URL that must name a scheme and a host.
+    /// Parses a URL that must have a scheme and a host.
     ///
     /// # Errors
     ///
-    /// The controller's words for what is wrong.
+    /// The URL is invalid or lacks a part. The message is the controller's message.
     pub fn absolute(text: &str) -> Result<Self, String> {
         let url = Self::parse(text).map_err(|why| format!("{text} is not a valid URL: {why}"))?;
         match () {

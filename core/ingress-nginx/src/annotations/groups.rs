@@ -1,6 +1,6 @@
-//! The groups of annotations that need nothing but the Ingress and the settings of the controller.
+//! Reads the groups of annotations that only depend on the Ingress and the controller's ConfigMap.
 //!
-//! ingress-nginx `internal/ingress/annotations/*`. Access control is in `access`; the whole of an Ingress in `mod`.
+//! ingress-nginx `internal/ingress/annotations/*`. Does not read groups that name other objects; see `access`. Does not combine groups; see `mod`.
 
 use super::forms::{self, Url};
 use super::read::{Annotations, Fault};
@@ -14,17 +14,17 @@ use chancery_base::ir::nginx::{
 use chancery_base::resource::Sourced;
 use chancery_text::{Str, base64};
 
-/// The value, or a default that the controller has built in.
-pub(super) fn or<T>(value: Result<Sourced<T>, Fault>, default: T) -> Sourced<T> {
+/// Returns the value, or a built-in default of the controller.
+pub(super) fn or_built_in<T>(value: Result<Sourced<T>, Fault>, default: T) -> Sourced<T> {
     value.unwrap_or_else(|_| Sourced::built_in(default))
 }
 
-/// The value, or the value of the ConfigMap.
+/// Returns the value, or the value of the ConfigMap.
 fn or_global<T>(value: Result<Sourced<T>, Fault>, global: Sourced<T>) -> Sourced<T> {
     value.unwrap_or(global)
 }
 
-/// The value, or a fault for a wrong form; `None` if it has no value for another reason.
+/// Returns the value. A wrong form is a fault; every other reason for a missing value gives `None`.
 pub(super) fn unless_wrong<T>(value: Result<Sourced<T>, Fault>) -> Result<Option<Sourced<T>>, Fault> {
     match value {
         Ok(value) => Ok(Some(value)),
@@ -33,7 +33,7 @@ pub(super) fn unless_wrong<T>(value: Result<Sourced<T>, Fault>) -> Result<Option
     }
 }
 
-/// The value, or a fault for anything but a missing annotation.
+/// Returns the value, or `None` if the annotation is missing. Every other reason for a missing value is a fault.
 fn unless_missing<T>(value: Result<Sourced<T>, Fault>) -> Result<Option<Sourced<T>>, Fault> {
     match value {
         Ok(value) => Ok(Some(value)),
@@ -50,13 +50,13 @@ pub(super) fn aliases(of: &Annotations) -> Result<Sourced<Vec<Str>>, Fault> {
 
 pub(super) fn canary(of: &Annotations) -> Result<Canary, Fault> {
     let canary = Canary {
-        enabled: or(of.flag("canary"), false),
-        weight: or(of.number("canary-weight"), 0),
-        weight_total: or(of.number("canary-weight-total"), 100),
-        header: or(of.text("canary-by-header"), Str::default()),
-        header_value: or(of.text("canary-by-header-value"), Str::default()),
-        header_pattern: or(of.text("canary-by-header-pattern"), Str::default()),
-        cookie: or(of.text("canary-by-cookie"), Str::default()),
+        enabled: or_built_in(of.flag("canary"), false),
+        weight: or_built_in(of.number("canary-weight"), 0),
+        weight_total: or_built_in(of.number("canary-weight-total"), 100),
+        header: or_built_in(of.text("canary-by-header"), Str::default()),
+        header_value: or_built_in(of.text("canary-by-header-value"), Str::default()),
+        header_pattern: or_built_in(of.text("canary-by-header-pattern"), Str::default()),
+        cookie: or_built_in(of.text("canary-by-cookie"), Str::default()),
     };
     let texts = [&canary.header, &canary.header_value, &canary.header_pattern, &canary.cookie];
     if !canary.enabled.value && (canary.weight.value > 0 || texts.iter().any(|text| !text.is_empty())) {
@@ -79,20 +79,20 @@ pub(super) fn cors(of: &Annotations) -> Cors {
         value.ok().filter(|value| is_used(value)).unwrap_or_else(|| Sourced::built_in(Str::new_static(default)))
     };
     Cors {
-        enabled: or(of.flag("enable-cors"), false),
+        enabled: or_built_in(of.flag("enable-cors"), false),
         origins: match of.text("cors-allow-origin") {
             Ok(value) => Sourced::new(origins(&value), value.origin),
             Err(_) => Sourced::built_in(Vec::from([Str::new_static("*")])),
         },
         headers: used(of.text("cors-allow-headers"), forms::is_used_headers, CORS_HEADERS),
         methods: used(of.text("cors-allow-methods"), forms::is_used_methods, CORS_METHODS),
-        credentials: or(of.flag("cors-allow-credentials"), true),
+        credentials: or_built_in(of.flag("cors-allow-credentials"), true),
         expose: used(of.text("cors-expose-headers"), forms::is_used_exposed_headers, ""),
-        max_age: or(of.number("cors-max-age"), CORS_MAX_AGE),
+        max_age: or_built_in(of.number("cors-max-age"), CORS_MAX_AGE),
     }
 }
 
-/// Returns the origins of a list; one `*` means all origins.
+/// Returns the origins of a list. If the list has a `*`, returns only the `*`.
 fn origins(text: &str) -> Vec<Str> {
     let mut all = Vec::new();
     for origin in text.split(',').map(str::trim).filter(|origin| !origin.is_empty()) {
@@ -115,7 +115,7 @@ pub(super) fn custom_http_errors(of: &Annotations) -> Result<Sourced<Vec<i64>>, 
 }
 
 pub(super) fn logs(of: &Annotations) -> Logs {
-    Logs { access: or(of.flag("enable-access-log"), true), rewrite: or(of.flag("enable-rewrite-log"), false) }
+    Logs { access: or_built_in(of.flag("enable-access-log"), true), rewrite: or_built_in(of.flag("enable-rewrite-log"), false) }
 }
 
 pub(super) fn mirror(of: &Annotations, uid: &str) -> Mirror {
@@ -145,10 +145,10 @@ pub(super) fn modsecurity(of: &Annotations) -> ModSecurity {
     let enabled = of.flag("enable-modsecurity");
     ModSecurity {
         set: Sourced::new(enabled.is_ok(), enabled.as_ref().ok().and_then(|value| value.origin)),
-        enabled: or(enabled, false),
-        owasp_rules: or(of.flag("enable-owasp-core-rules"), false),
-        transaction_id: or(of.text("modsecurity-transaction-id"), Str::default()),
-        snippet: or(of.text("modsecurity-snippet"), Str::default()),
+        enabled: or_built_in(enabled, false),
+        owasp_rules: or_built_in(of.flag("enable-owasp-core-rules"), false),
+        transaction_id: or_built_in(of.text("modsecurity-transaction-id"), Str::default()),
+        snippet: or_built_in(of.text("modsecurity-snippet"), Str::default()),
     }
 }
 
@@ -171,7 +171,7 @@ pub(super) fn opentelemetry(of: &Annotations) -> Result<OpenTelemetry, Fault> {
     Ok(found)
 }
 
-/// The ConfigMap's settings for forwarded requests.
+/// Returns the ConfigMap's settings for requests to services.
 pub fn global_proxy(globals: &Globals) -> Proxy {
     proxy(&Annotations::default(), globals)
 }
@@ -209,7 +209,7 @@ pub(super) fn rate_limit(of: &Annotations, globals: &Globals, zone: &str) -> Res
     let rpm = unless_wrong(of.number("limit-rpm"))?.unwrap_or_default();
     let rps = unless_wrong(of.number("limit-rps"))?.unwrap_or_default();
     let connections = unless_wrong(of.number("limit-connections"))?.unwrap_or_default();
-    let burst = or(of.number("limit-burst-multiplier"), BURST);
+    let burst = or_built_in(of.number("limit-burst-multiplier"), BURST);
     let allowlist = unless_wrong(of.text("limit-allowlist"))?;
     let allowlist = match allowlist {
         Some(value) => {
@@ -268,29 +268,29 @@ pub(super) fn redirect(of: &Annotations) -> Result<Redirect, Fault> {
 
 pub(super) fn rewrite(of: &Annotations, globals: &Globals) -> Rewrite {
     Rewrite {
-        target: or(of.text("rewrite-target"), Str::default()),
+        target: or_built_in(of.text("rewrite-target"), Str::default()),
         ssl_redirect: or_global(of.flag("ssl-redirect"), globals.flag("ssl-redirect")),
         preserve_trailing_slash: or_global(of.flag("preserve-trailing-slash"), globals.flag("preserve-trailing-slash")),
         force_ssl_redirect: or_global(of.flag("force-ssl-redirect"), globals.flag("force-ssl-redirect")),
-        use_regex: or(of.flag("use-regex"), false),
+        use_regex: or_built_in(of.flag("use-regex"), false),
         app_root: of.text("app-root").ok().filter(|root| is_absolute_path(root)).unwrap_or_else(|| Sourced::built_in(Str::default())),
     }
 }
 
-/// A path without a host, as Go reads the target of a request.
+/// Whether a string is a path without a host, as Go parses the target of a request.
 fn is_absolute_path(text: &str) -> bool {
     text.starts_with('/') && Url::parse(text).is_ok_and(|url| url.scheme.is_empty())
 }
 
 pub(super) fn affinity(of: &Annotations) -> Affinity {
     const NAME: Str = Str::new_static("INGRESSCOOKIE");
-    let text = |name: &str| or(of.text(name), Str::default());
-    let flag = |name: &str| or(of.flag(name), false);
+    let text = |name: &str| or_built_in(of.text(name), Str::default());
+    let flag = |name: &str| or_built_in(of.flag(name), false);
     let expiry = |name: &str| of.text(name).ok().filter(|value| forms::is_expiry(value)).unwrap_or_else(|| Sourced::built_in(Str::default()));
     let kind = text("affinity");
     let cookie = if kind.value == "cookie" {
         Cookie {
-            name: or(of.text("session-cookie-name"), NAME),
+            name: or_built_in(of.text("session-cookie-name"), NAME),
             expires: expiry("session-cookie-expires"),
             max_age: expiry("session-cookie-max-age"),
             path: text("session-cookie-path"),
@@ -323,7 +323,7 @@ pub(super) fn ciphers(of: &Annotations) -> Result<Ciphers, Fault> {
     })
 }
 
-/// A list of client addresses; the list of the ConfigMap without the annotation.
+/// Returns the list of client addresses of an annotation, or the ConfigMap's list if the annotation is missing.
 pub(super) fn source_range(of: &Annotations, name: &str, global: Sourced<Vec<Str>>) -> Result<SourceRange, Fault> {
     match of.text(name) {
         Ok(value) => {

@@ -1,4 +1,4 @@
-//! Annotations: which exist, how they are read, and what those of one Ingress mean.
+//! Reads the annotations of an Ingress, group by group, into settings.
 //!
 //! ingress-nginx `internal/ingress/annotations/annotations.go`. Does not merge Ingresses; see `build`.
 
@@ -24,7 +24,7 @@ use chancery_base::resource::{Origin, Secret, Sourced};
 use chancery_text::Str;
 use core::cell::Cell;
 
-/// An Ingress whose annotations are read.
+/// The input of the groups: an Ingress with its annotations, the ConfigMap's settings, and the cluster.
 pub(super) struct Reading<'a> {
     pub annotations: &'a Annotations,
     pub namespace: &'a str,
@@ -47,7 +47,7 @@ impl<'a> Reading<'a> {
         self.cluster
     }
 
-    /// Whether the result depends on other objects than the Ingress and the controller's settings.
+    /// Whether the result depends on objects other than the Ingress and the controller's ConfigMap.
     pub fn looks_up(&self) -> bool {
         self.looks_up.get()
     }
@@ -57,11 +57,11 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The meaning of an Ingress's annotations.
+/// The settings that an Ingress's annotations give.
 #[derive(Clone, Debug)]
 pub struct Extracted {
     pub settings: Arc<Settings>,
-    /// The content of its password file.
+    /// The content of the Ingress's password file.
     pub passwords: Option<Secret<Str>>,
     pub errors: Arc<GroupErrors>,
 }
@@ -69,37 +69,35 @@ pub struct Extracted {
 /// The errors in groups of an Ingress's annotations, with the controller's messages.
 #[derive(Debug, Default)]
 pub struct GroupErrors {
-    /// The reasons why nginx answers 503 for its paths, or 403 for the whole host.
+    /// Each group that makes nginx answer 503 for the Ingress's paths or 403 for the whole host, with the reason.
     pub denials: Vec<(&'static str, String)>,
-    /// The groups without effect.
+    /// Each group without effect, with its fault.
     pub faults: Vec<(&'static str, Fault)>,
 }
 
-/// Why the controller does not take an Ingress.
+/// The reason why the controller drops an Ingress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// What it says.
+    /// The controller's message.
     pub message: String,
-    /// Where the reason is written.
     pub origin: Option<Origin>,
-    /// The annotation, if one is the reason.
+    /// The annotation that is the reason, if any.
     pub annotation: Option<&'static str>,
-    /// What sort of reason it is.
     pub kind: DropKind,
 }
 
-/// What sort of reason makes the controller drop an Ingress.
+/// The kind of a reason to drop an Ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropKind {
-    /// An annotation is too risky.
+    /// An annotation is riskier than the ConfigMap allows.
     Risk,
     /// A value has the wrong form.
     Value,
     /// A value has a forbidden word.
     Word,
-    /// A host, path or Secret name has a forbidden text.
+    /// A host, a path or the name of a Secret has a forbidden string.
     Inspection,
-    /// It has a default backend, and a flag forbids that.
+    /// The Ingress has a default backend, which a flag forbids.
     CatchAll,
 }
 
@@ -110,7 +108,7 @@ struct Extraction<'a> {
 }
 
 impl Extraction<'_> {
-    /// The group's value, or its zero value.
+    /// Returns the group's value, or its zero value if the controller ignores the group.
     ///
     /// # Errors
     ///
@@ -133,7 +131,7 @@ impl Extraction<'_> {
         }
     }
 
-    /// Where an annotation of a group is written.
+    /// Returns the origin of the first annotation of a group.
     fn origin_of(&self, group: &str) -> Option<Origin> {
         let mut own = self.reading.annotations.own();
         own.find_map(|(name, value)| table::find(name).filter(|annotation| annotation.group == group).and(value.origin))
@@ -147,11 +145,11 @@ impl Extraction<'_> {
     }
 }
 
-/// Reads all groups.
+/// Reads all groups of an Ingress's annotations.
 ///
 /// # Errors
 ///
-/// The controller drops the Ingress.
+/// The controller drops the Ingress, because an annotation is too risky or has the wrong form.
 pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
     let of = reading.annotations;
     let globals = reading.globals;
@@ -184,11 +182,11 @@ pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
     settings.connection = all.group("Connection", groups::connection(of))?;
     settings.cors = groups::cors(of);
     settings.custom_http_errors = all.group("CustomHTTPErrors", groups::custom_http_errors(of))?;
-    settings.disable_proxy_intercept_errors = groups::or(of.flag("disable-proxy-intercept-errors"), false);
+    settings.disable_proxy_intercept_errors = groups::or_built_in(of.flag("disable-proxy-intercept-errors"), false);
     settings.default_backend = all.group("DefaultBackend", access::default_backend(reading).map(Some))?;
     settings.fastcgi = all.group("FastCGI", access::fastcgi(reading))?;
     settings.external_auth = all.group("ExternalAuth", access::external_auth(reading))?;
-    settings.enable_global_auth = groups::or(of.flag("enable-global-auth"), true);
+    settings.enable_global_auth = groups::or_built_in(of.flag("enable-global-auth"), true);
     settings.http2_push_preload = all.group("HTTP2PushPreload", of.flag("http2-push-preload"))?;
     settings.opentelemetry = all.group("Opentelemetry", groups::opentelemetry(of))?;
     settings.proxy = groups::proxy(of, globals);
@@ -200,7 +198,7 @@ pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
     settings.server_snippet = all.group("ServerSnippet", of.text("server-snippet"))?;
     settings.service_upstream = match of.flag("service-upstream") {
         Err(Fault::Missing) => globals.flag("service-upstream"),
-        other => groups::or(other, false),
+        other => groups::or_built_in(other, false),
     };
     settings.affinity = groups::affinity(of);
     settings.ssl_passthrough = all.group("SSLPassthrough", of.flag("ssl-passthrough"))?;
@@ -224,7 +222,7 @@ pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
     Ok(Extracted { settings: Arc::new(settings), passwords, errors: Arc::new(all.errors) })
 }
 
-/// Takes the snippets away, as the controller does if they are not allowed.
+/// Removes the snippets, as the controller does if the ConfigMap does not allow snippets.
 fn drop_snippets(settings: &mut Settings) {
     settings.configuration_snippet = Sourced::default();
     settings.server_snippet = Sourced::default();

@@ -1,4 +1,4 @@
-//! Reads annotations as the controller's parser does: by name or older name, checked by form, then converted.
+//! Reads annotations as the controller's parser does: finds each by its name or an older name, checks its form, and converts its value.
 //!
 //! ingress-nginx `internal/ingress/annotations/parser/main.go`. Does not know groups; see `groups`.
 
@@ -11,23 +11,22 @@ use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::go;
 use chancery_text::{Node, Str};
 
-/// Why an annotation has no value.
+/// The reason why an annotation has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is not there.
+    /// The annotation is missing.
     Missing,
-    /// It is empty, or cannot be converted.
+    /// The value is empty or cannot be converted.
     Content(String),
-    /// Its value has the wrong form.
+    /// The value has the wrong form.
     Validation(String),
-    /// Its Ingress must not serve requests.
+    /// The Ingress must not serve requests.
     Denied(String),
-    /// Anything else.
     Other(String),
 }
 
 impl Fault {
-    /// What the controller says.
+    /// Returns the controller's message.
     pub fn text(&self) -> &str {
         match self {
             Fault::Missing => "ingress rule without annotations",
@@ -35,7 +34,7 @@ impl Fault {
         }
     }
 
-    /// Returns a denial with the controller's message.
+    /// Builds a denial from a reason, with the controller's message.
     pub fn denied(reason: &str) -> Self {
         Fault::Denied(format!("location denied, reason: {reason}"))
     }
@@ -51,9 +50,7 @@ impl Fault {
 pub struct Rejected {
     /// The name of the annotation, without the prefix.
     pub name: &'static str,
-    /// Where it is written.
     pub origin: Option<Origin>,
-    /// What the controller says.
     pub fault: Fault,
 }
 
@@ -67,7 +64,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Those at a place.
+    /// Reads the annotations at a place.
     pub fn at(at: Cursor<'_>, prefix: &Str, validates: bool) -> Self {
         let entries = at.node().and_then(Node::as_object).into_iter().flatten();
         let text = |name: &Str| {
@@ -77,17 +74,17 @@ impl Annotations {
         Self { entries: entries.filter_map(|entry| text(&entry.key)).collect(), prefix: prefix.clone(), validates }
     }
 
-    /// All of them, by full name.
+    /// Returns all annotations, by full name.
     pub fn all(&self) -> impl Iterator<Item = (&str, &Sourced<Str>)> {
         self.entries.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The controller's own: names without the prefix.
+    /// Returns the annotations with the controller's prefix, by name without the prefix.
     pub fn own(&self) -> impl Iterator<Item = (&str, &Sourced<Str>)> {
         self.all().filter_map(|(name, value)| Some((name.strip_prefix(self.prefix.as_str())?.strip_prefix('/')?, value)))
     }
 
-    /// The value under a full name.
+    /// Returns the value of a full name.
     pub fn full(&self, name: &str) -> Option<&Sourced<Str>> {
         self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
@@ -96,8 +93,8 @@ impl Annotations {
         self.own().find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 
-    /// The value with its origin, checked by form.
-    fn checked(&self, annotation: &'static Annotation) -> Result<(&Sourced<Str>, String), Fault> {
+    /// Returns the value and the full name of an annotation, if the value has the right form.
+    fn checked_value(&self, annotation: &'static Annotation) -> Result<(&Sourced<Str>, String), Fault> {
         if self.entries.is_empty() {
             return Err(Fault::Missing);
         }
@@ -114,17 +111,17 @@ impl Annotations {
 
     fn converted<T>(&self, name: &str, convert: impl Fn(&str) -> Option<T>) -> Result<Sourced<T>, Fault> {
         let annotation = table::find(name).ok_or(Fault::Missing)?;
-        let (value, full) = self.checked(annotation)?;
+        let (value, full) = self.checked_value(annotation)?;
         let converted =
             convert(value).ok_or_else(|| Fault::Content(format!("the annotation {full} does not contain a valid value ({})", value.value)))?;
         Ok(Sourced::new(converted, value.origin))
     }
 
-    /// As a string: lines without blanks around them.
+    /// Returns the value as a string. Removes blanks around each line.
     ///
     /// # Errors
     ///
-    /// It is missing, empty or has the wrong form.
+    /// The annotation is missing, is empty or has the wrong form.
     pub fn text(&self, name: &str) -> Result<Sourced<Str>, Fault> {
         self.converted(name, |value| {
             let lines: Vec<&str> = value.split('\n').map(str::trim).collect();
@@ -132,33 +129,33 @@ impl Annotations {
         })
     }
 
-    /// As a truth value.
+    /// Returns the value as a boolean.
     ///
     /// # Errors
     ///
-    /// It is missing or has the wrong form.
+    /// The annotation is missing or has the wrong form.
     pub fn flag(&self, name: &str) -> Result<Sourced<bool>, Fault> {
         self.converted(name, go::parse_bool)
     }
 
-    /// As a whole number.
+    /// Returns the value as an integer.
     ///
     /// # Errors
     ///
-    /// It is missing or has the wrong form.
+    /// The annotation is missing or has the wrong form.
     pub fn number(&self, name: &str) -> Result<Sourced<i64>, Fault> {
         self.converted(name, |value| go::atoi(value).ok())
     }
 
-    /// The annotations above a risk, in the order in which they are written.
+    /// Returns the annotations above a risk, in the order of the Ingress.
     pub fn risky(&self, most: Risk) -> impl Iterator<Item = (&'static Annotation, &Sourced<Str>)> {
         let known = self.own().filter_map(|(name, value)| Some((table::find(name)?, value)));
         known.filter(move |(annotation, _)| annotation.risk > most)
     }
 
-    /// Values that are not empty and have the wrong form.
+    /// Returns the values that are not empty and have the wrong form.
     pub fn rejected(&self) -> Vec<Rejected> {
-        let wrong = table::ALL.iter().filter_map(|annotation| match self.checked(annotation) {
+        let wrong = table::ALL.iter().filter_map(|annotation| match self.checked_value(annotation) {
             Err(fault @ Fault::Validation(_)) => {
                 let origin =
                     self.raw(annotation.name).or_else(|| annotation.aliases.iter().find_map(|alias| self.raw(alias))).and_then(|value| value.origin);

@@ -1,4 +1,4 @@
-//! The annotations that the controller reads: one table with the group, the risk, the form of the value, the default and a sentence for each.
+//! Lists the annotations that the controller reads, each with its group, its risk, the form of its value, its default and a description.
 //!
 //! ingress-nginx `internal/ingress/annotations`. Does not read annotations; see `read`.
 
@@ -11,24 +11,24 @@ use chancery_base::compilation::{AnnotationDoc, KnownAnnotations};
 
 /// The default prefix of the controller's annotations.
 pub const PREFIX: &str = "nginx.ingress.kubernetes.io";
-/// The old annotation for the class.
+/// The annotation that sets the class of Ingresses without `ingressClassName`.
 pub const CLASS: &str = "kubernetes.io/ingress.class";
 
-/// How much an annotation could do beyond its Ingress.
+/// The risk of an annotation for everything beyond its Ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// A few fixed values.
+    /// The annotation accepts a few fixed values.
     Low,
-    /// A limited text.
+    /// The annotation accepts a restricted string.
     Medium,
-    /// URLs and expressions.
+    /// The annotation accepts URLs and expressions.
     High,
-    /// Any directive of nginx.
+    /// The annotation accepts any directive of nginx.
     Critical,
 }
 
 impl Risk {
-    /// The risk that a setting names.
+    /// Returns the risk with a name in any case; `Low` for an unknown name.
     pub fn named(text: &str) -> Self {
         match text.to_lowercase().as_str() {
             "critical" => Risk::Critical,
@@ -38,7 +38,6 @@ impl Risk {
         }
     }
 
-    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Risk::Low => "Low",
@@ -49,28 +48,25 @@ impl Risk {
     }
 }
 
-/// An annotation.
+/// An annotation that the controller reads.
 #[derive(Debug)]
 pub struct Annotation {
-    /// Its name, without the prefix.
+    /// The name without the prefix.
     pub name: &'static str,
-    /// The annotations that the controller reads together with it.
+    /// The name of the group of annotations that the controller reads together.
     pub group: &'static str,
-    /// How much it could do.
     pub risk: Risk,
     /// Older names.
     pub aliases: &'static [&'static str],
-    /// What its value must look like.
     pub form: Form,
-    /// The default, as a description.
+    /// A description of the default.
     pub default: &'static str,
-    /// What it does.
     pub doc: &'static str,
 }
 
 macro_rules! annotations {
     ($($name:literal $group:ident $risk:ident [$($alias:literal),*] $form:expr, $default:literal $doc:literal;)*) => {
-        /// All of them, by name.
+        /// All annotations, sorted by name.
         pub static ALL: &[Annotation] = &[$(Annotation {
             name: $name,
             group: stringify!($group),
@@ -81,7 +77,7 @@ macro_rules! annotations {
             doc: $doc,
         }),*];
 
-        /// All of them, as editors and `chancery kinds` show them.
+        /// All annotations, as editors and `chancery kinds` show them.
         pub const KNOWN: KnownAnnotations = KnownAnnotations {
             prefixes: &["nginx.ingress.kubernetes.io/"],
             names: &[
@@ -91,7 +87,7 @@ macro_rules! annotations {
             ],
             docs: &[$(AnnotationDoc {
                 name: concat!("nginx.ingress.kubernetes.io/", $name),
-                takes: $form.takes(),
+                takes: $form.accepted_values(),
                 values: $form.words(),
                 default: $default,
                 doc: $doc,
@@ -375,17 +371,17 @@ annotations! {
         "The value of X-Forwarded-Prefix; only with `rewrite-target`";
 }
 
-/// Groups of annotations that count on a canary: its own upstream, and settings of the server that any Ingress of a host may have.
+/// The groups of annotations that apply to a canary: settings of its own upstream, and settings of a server that any Ingress of the host may set.
 const GROUPS_OF_CANARIES: [&str; 6] = ["Canary", "CertificateAuth", "LoadBalancing", "ServiceUpstream", "StreamSnippet", "UpstreamHashBy"];
 
 impl Annotation {
-    /// Whether it counts on a canary, which has no location and no server. With `by_location`, `proxy-ssl-*` belongs to locations.
-    pub fn counts_on_canary(&self, by_location: bool) -> bool {
+    /// Whether the annotation applies to a canary, which has no location and no server. With `by_location`, `proxy-ssl-*` belongs to locations.
+    pub fn applies_to_canary(&self, by_location: bool) -> bool {
         GROUPS_OF_CANARIES.contains(&self.group) || self.group == "ProxySSL" && !by_location || self.name == "affinity-canary-behavior"
     }
 }
 
-/// The annotation of this name, or with this older name.
+/// Returns the annotation with a name or an older name.
 pub fn find(name: &str) -> Option<&'static Annotation> {
     match ALL.binary_search_by(|annotation| annotation.name.cmp(name)) {
         Ok(at) => ALL.get(at),

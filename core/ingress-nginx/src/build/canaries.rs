@@ -1,4 +1,4 @@
-//! Canaries: merged into the upstreams of the locations with the same host, path and type.
+//! Merges canaries into the upstreams of the locations with the same host, path and type.
 
 use super::{Builder, Notice, NoticeKind, is_same_path};
 use crate::ingress::{ANY_HOST, Ingress};
@@ -13,7 +13,7 @@ impl Builder<'_> {
         let is_canary = |settings: &Settings| settings.canary.enabled.value;
         if self.counted.iter().all(|counted| is_canary(&counted.settings)) {
             for counted in self.counted {
-                self.alone(&counted.ingress, counted.settings.canary.enabled.origin, "there is no Ingress that is not a canary");
+                self.report_alone(&counted.ingress, counted.settings.canary.enabled.origin, "there is no Ingress that is not a canary");
             }
             return;
         }
@@ -22,7 +22,7 @@ impl Builder<'_> {
         }
     }
 
-    fn alone(&mut self, ingress: &Ingress, origin: Option<Origin>, why: &str) {
+    fn report_alone(&mut self, ingress: &Ingress, origin: Option<Origin>, why: &str) {
         self.notice(Notice { kind: NoticeKind::CanaryAlone, message: why.into(), origin, other: None, ingress: Some(ingress.object) });
     }
 
@@ -35,28 +35,29 @@ impl Builder<'_> {
         for (host, path) in ingress.paths() {
             let Some(service) = &path.backend.service else { continue };
             let name = service.upstream(&ingress.namespace);
-            let is_meant = |location: &Location| is_same_path(&path.path.value, path.path_type, location);
-            self.merge_into(ingress, settings, (&host.value, &name, path.path.origin), is_meant);
+            let matches_location = |location: &Location| is_same_path(&path.path.value, path.path_type, location);
+            self.merge_into(ingress, settings, (&host.value, &name, path.path.origin), matches_location);
         }
     }
 
-    /// Merges an upstream into those of the locations of a host that are meant.
+    /// Merges a canary's upstream into the upstreams of the host's locations that match.
     fn merge_into(
         &mut self,
         ingress: &Ingress,
         settings: &Settings,
         (host, canary, origin): (&Str, &Str, Option<Origin>),
-        is_meant: impl Fn(&Location) -> bool,
+        matches_location: impl Fn(&Location) -> bool,
     ) {
         if !self.upstreams.contains_key(canary) {
             return;
         }
         let Some(server) = self.servers.get(host) else {
-            self.alone(ingress, origin, &format!("cannot merge alternative backend {canary} into hostname {host} that does not exist"));
+            self.report_alone(ingress, origin, &format!("cannot merge alternative backend {canary} into hostname {host} that does not exist"));
             return;
         };
         let (mut merged, mut is_main) = (false, false);
-        let locations: Vec<(Str, bool)> = server.locations.iter().map(|location| (location.upstream.value.clone(), is_meant(location))).collect();
+        let locations: Vec<(Str, bool)> =
+            server.locations.iter().map(|location| (location.upstream.value.clone(), matches_location(location))).collect();
         for (main, meant) in locations {
             if !self.upstreams.contains_key(&main) {
                 continue;
@@ -72,14 +73,14 @@ impl Builder<'_> {
         }
         if is_main {
             let message = format!("alternative upstream {canary} in Ingress {} is primary upstream in other Ingress for host {host}", ingress.key());
-            self.alone(ingress, origin, &message);
+            self.report_alone(ingress, origin, &message);
         } else if !merged {
-            self.alone(ingress, origin, &format!("unable to find real backend for alternative backend {canary}. Deleting."));
+            self.report_alone(ingress, origin, &format!("unable to find real backend for alternative backend {canary}. Deleting."));
             self.upstreams.remove(canary);
         }
     }
 
-    /// Adds a canary to an upstream. The cookie that keeps clients goes over to it.
+    /// Adds a canary to an upstream. The canary gets the upstream's session affinity.
     fn add(&mut self, ingress: &Ingress, settings: &Settings, main: &Str, (canary, origin): (&Str, Option<Origin>)) -> bool {
         let Some(upstream) = self.upstreams.get_mut(main) else { return false };
         if upstream.alternatives.iter().any(|known| known.value == *canary) {

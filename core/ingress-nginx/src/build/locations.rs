@@ -1,8 +1,8 @@
-//! Builds locations: one for each path of a host, with the settings of the first Ingress that has the path. Translates paths for nginx.
+//! Builds a location for each path of a host, with the settings of the first Ingress that has the path. Translates paths for nginx.
 //!
 //! ingress-nginx `internal/ingress/controller/location.go`.
 
-use super::servers::name_of;
+use super::servers::IngressPaths;
 use super::{Builder, Notice, NoticeKind};
 use crate::ingress::{Ingress, Path, Rule, ServiceRef};
 use alloc::format;
@@ -17,28 +17,28 @@ impl Builder<'_> {
     pub(super) fn add_locations(&mut self) {
         let proxies_by_location = self.globals.flag("proxy-ssl-location-only").value;
         for counted in self.counted {
-            let (ingress, settings) = (counted.ingress.clone(), counted.settings.clone());
-            for rule in &ingress.rules {
-                self.add_rule(&ingress, &settings, rule, proxies_by_location);
+            let of = IngressPaths::of(&counted.ingress);
+            for rule in &counted.ingress.rules {
+                self.add_rule(&of, &counted.settings, rule, proxies_by_location);
             }
         }
     }
 
-    fn add_rule(&mut self, ingress: &Arc<Ingress>, settings: &Arc<Settings>, rule: &Rule, proxies_by_location: bool) {
+    fn add_rule(&mut self, of: &IngressPaths<'_>, settings: &Arc<Settings>, rule: &Rule, proxies_by_location: bool) {
         let host = if self.servers.contains_key(&rule.host.value) { rule.host.value.clone() } else { crate::ingress::ANY_HOST };
         let Some(mut server) = self.servers.remove(&host) else { return };
         if rule.paths.is_some() || rule.host.value == chancery_base::ir::nginx::DEFAULT_SERVER {
-            self.server_settings(&mut server, ingress, settings, proxies_by_location);
+            self.server_settings(&mut server, of.ingress, settings, proxies_by_location);
         }
         for path in rule.paths.iter().flatten() {
             if let Some(service) = &path.backend.service {
-                self.add_path(&mut server, ingress, settings, (rule, path, service));
+                self.add_path(&mut server, of, settings, (rule, path, service));
             }
         }
         self.servers.insert(host, server);
     }
 
-    /// Client certificates and TLS towards services, which are a matter of the whole server.
+    /// Applies the settings that belong to the whole server: client certificates, and TLS to Services.
     fn server_settings(&mut self, server: &mut Server, ingress: &Ingress, settings: &Settings, proxies_by_location: bool) {
         let own = &settings.client_certificates;
         if server.client_certificate_error.is_empty() {
@@ -61,13 +61,8 @@ impl Builder<'_> {
         }
     }
 
-    fn add_path(
-        &mut self,
-        server: &mut Server,
-        ingress: &Arc<Ingress>,
-        settings: &Arc<Settings>,
-        (rule, path, service): (&Rule, &Path, &ServiceRef),
-    ) {
+    fn add_path(&mut self, server: &mut Server, of: &IngressPaths<'_>, settings: &Arc<Settings>, (rule, path, service): (&Rule, &Path, &ServiceRef)) {
+        let ingress = of.ingress;
         let name = service.upstream(&ingress.namespace);
         let Some(upstream) = self.upstreams.get(&name).filter(|upstream| !upstream.no_server) else { return };
         let port = upstream.port.clone();
@@ -76,14 +71,15 @@ impl Builder<'_> {
             path_type: path.path_type,
             upstream: Sourced::new(name.clone(), service.name.origin),
             port,
-            ingress: Some(name_of(ingress, &rule.host.value, &path.path.value)),
+            ingress: Some(of.name(&rule.host.value, &path.path.value)),
             error_upstream: Str::new_static(DEFAULT_UPSTREAM),
             settings: settings.clone(),
             ..Location::default()
         };
-        let same = server.locations.iter_mut().find(|known| known.path.value == path.path.value);
+        let places = self.locations.entry_ref(&server.host.value).or_insert_with(|| path_indexes(server));
+        let same = places.get(&path.path.value).copied().and_then(|at| server.locations.get_mut(at));
         let (taken, added) = match same {
-            // Only the first location of this path is looked at.
+            // The controller only compares the first location with this path.
             Some(known) if known.path_type != path.path_type => (None, Some(location)),
             Some(known) if known.is_default => {
                 *known = Location { path_type: known.path_type, ..location };
@@ -92,6 +88,10 @@ impl Builder<'_> {
             Some(known) => (Some((known.path.origin, known.ingress_key())), None),
             None => (None, Some(location)),
         };
+        if let Some(added) = added {
+            places.entry_ref(&path.path.value).or_insert(server.locations.len());
+            server.locations.push(added);
+        }
         let is_used = taken.is_none();
         if let Some((other, by)) = taken.filter(|(other, _)| *other != path.path.origin) {
             self.notice(Notice {
@@ -107,15 +107,14 @@ impl Builder<'_> {
                 ingress: Some(ingress.object),
             });
         }
-        server.locations.extend(added);
         if is_used && settings.redirect.from_to_www.value {
             server.redirects_www = settings.redirect.from_to_www;
         }
-        self.keep_clients((server, &rule.host.value), (&name, &path.path.value), settings);
+        self.add_affinity((server, &rule.host.value), (&name, &path.path.value), settings);
     }
 
-    /// The cookie that keeps clients at an endpoint, for the host, its aliases, and this path.
-    fn keep_clients(&mut self, (server, host): (&Server, &Str), (upstream, path): (&Str, &Str), settings: &Settings) {
+    /// Adds session affinity to the upstream, with the path of its cookie for the host and its aliases.
+    fn add_affinity(&mut self, (server, host): (&Server, &Str), (upstream, path): (&Str, &Str), settings: &Settings) {
         let Some(upstream) = self.upstreams.get_mut(upstream) else { return };
         let affinity = &settings.affinity;
         if upstream.affinity.kind.is_empty() {
@@ -133,13 +132,22 @@ impl Builder<'_> {
     }
 }
 
-/// Whether requests of a location are rewritten.
+/// Returns the index of the first location of each path.
+fn path_indexes(server: &Server) -> HashMap<Str, usize> {
+    let mut indexes = HashMap::new();
+    for (at, location) in server.locations.iter().enumerate() {
+        indexes.entry_ref(&location.path.value).or_insert(at);
+    }
+    indexes
+}
+
+/// Whether a location rewrites requests.
 pub fn rewrites(location: &Location) -> bool {
     let target = &location.settings.rewrite.target.value;
     !target.is_empty() && *target != location.path.value
 }
 
-/// Returns the locations as nginx gets them: a prefix gets a final slash, and a separate location for the path without it.
+/// Returns the locations for nginx: a prefix gets a final slash, and a separate location for the path without the slash.
 pub fn normalise(locations: Vec<Location>) -> Vec<Location> {
     let exact: HashSet<Str> =
         locations.iter().filter(|location| location.path_type == PathType::Exact).map(|location| location.path.value.clone()).collect();
@@ -154,17 +162,17 @@ pub fn normalise(locations: Vec<Location>) -> Vec<Location> {
             all.push(location);
             continue;
         }
-        let as_it_is = (!exact.contains(&location.path.value)).then(|| Location { path_type: PathType::Exact, ..location.clone() });
+        let without_slash = (!exact.contains(&location.path.value)).then(|| Location { path_type: PathType::Exact, ..location.clone() });
         if !location.path.value.ends_with('/') {
             location.path.value = format!("{}/", location.path.value).into();
         }
         all.push(location);
-        all.extend(as_it_is);
+        all.extend(without_slash);
     }
     all
 }
 
-/// Locations of a server that nginx would refuse, since it has two of the same name: the second of each pair, with the first.
+/// Returns the locations that nginx refuses because the server has two with the same name: the second of each pair, with the first.
 pub fn duplicates(server: &Server) -> Vec<(&Location, &Location)> {
     if server.locations.iter().any(|location| rewrites(location) || location.settings.rewrite.use_regex.value) {
         return Vec::new();

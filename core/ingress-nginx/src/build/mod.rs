@@ -1,7 +1,7 @@
 //! Merges Ingresses into servers, locations and upstreams, in the controller's order of steps.
 //!
-//! ingress-nginx `internal/ingress/controller/controller.go` (`getConfiguration`, `getBackendServers`). Does not decide which Ingresses count; see
-//! `source`.
+//! ingress-nginx `internal/ingress/controller/controller.go` (`getConfiguration`, `getBackendServers`). Does not decide which Ingresses the
+//! controller serves; see `source`.
 
 mod canaries;
 mod locations;
@@ -25,70 +25,64 @@ use chancery_base::ir::nginx::{Certificate, DEFAULT_UPSTREAM, Globals, Nginx, Pa
 use chancery_base::resource::{ObjectId, Origin, Secret, Sourced};
 use chancery_kubernetes::references::address_of;
 use chancery_text::Str;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
-/// What the controller says while it merges, beside what it makes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message of the controller about a part that it ignores, replaces or cannot build.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Notice {
-    /// What it is about.
     pub kind: NoticeKind,
-    /// The controller's words.
     pub message: String,
-    /// Where the reason is written.
     pub origin: Option<Origin>,
-    /// What it lost to, or what else explains it.
+    /// The origin of the part that wins, or that explains the message.
     pub other: Option<Origin>,
-    /// The Ingress.
     pub ingress: Option<ObjectId>,
 }
 
-/// What a notice is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The subject of a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoticeKind {
-    /// A path that another Ingress has already.
+    /// A path that an older Ingress has.
     PathTaken,
-    /// Aliases that another Ingress has set already.
+    /// Aliases of a host that has the aliases of an older Ingress.
     AliasesTaken,
-    /// An alias that is a host.
+    /// An alias that is a host of an Ingress.
     AliasIsHost,
-    /// A server snippet that another Ingress has set already.
+    /// A server snippet of a host that has the snippet of an older Ingress.
     SnippetTaken,
     /// A Service that does not exist.
     ServiceMissing,
     /// A port that the Service does not have.
     PortMissing,
-    /// No endpoint is ready.
+    /// A Service without ready endpoints.
     NoEndpoints,
-    /// A host's Secret that the controller cannot use.
+    /// A Secret that the controller cannot use as a host's certificate.
     Certificate,
-    /// A certificate that is not for its host.
+    /// A certificate whose names do not cover its host.
     CertificateHost,
-    /// A canary without an Ingress that it belongs to.
+    /// A canary without a main Ingress.
     CanaryAlone,
-    /// A canary that is not asked, since another one is.
+    /// A canary that nginx never checks, because the path has another canary.
     CanarySecond,
-    /// A canary that also gets requests for other hosts or paths.
+    /// A canary that also receives requests of other hosts or paths.
     CanarySpreads,
-    /// A redirect between `www.` and a name without it that has its own rules.
+    /// A redirect from a name with or without `www.` that is a host of an Ingress.
     RedirectTaken,
     /// A backend that is not a Service.
     ResourceBackend,
-    /// Client certificates that another Ingress has set already.
+    /// Client certificates of a host that has the settings of an older Ingress.
     ClientCertificatesTaken,
 }
 
-/// The nginx configuration, and the controller's notices.
+/// The configuration of nginx, and the controller's notices.
 #[derive(Debug, Default)]
 pub struct Built {
-    /// The configuration of nginx.
     pub nginx: Nginx,
-    /// What the controller says.
     pub notices: Vec<Notice>,
-    /// Objects without which something else would be made.
+    /// The objects that the configuration depends on.
     pub used: HashSet<ObjectId>,
 }
 
-/// What is being made.
+/// The configuration while it is built.
 struct Builder<'a> {
     cluster: &'a Cluster<'a>,
     options: &'a Options,
@@ -102,6 +96,9 @@ struct Builder<'a> {
     error_upstreams: Vec<Upstream>,
     default_certificate: Certificate,
     notices: Vec<Notice>,
+    known_notices: HashSet<Notice>,
+    /// The index of the first location of each path, by host.
+    locations: HashMap<Str, HashMap<Str, usize>>,
     used: HashSet<ObjectId>,
 }
 
@@ -117,6 +114,8 @@ pub fn build(cluster: &Cluster<'_>, options: &Options, read: &Read, counted: &[C
         error_upstreams: Vec::new(),
         default_certificate: Certificate::default(),
         notices: Vec::new(),
+        known_notices: HashSet::new(),
+        locations: HashMap::new(),
         used: HashSet::new(),
     };
     builder.default_certificate = builder.find_default_certificate();
@@ -129,8 +128,9 @@ pub fn build(cluster: &Cluster<'_>, options: &Options, read: &Read, counted: &[C
 }
 
 impl Builder<'_> {
+    /// Adds a notice, once.
     fn notice(&mut self, notice: Notice) {
-        if !self.notices.contains(&notice) {
+        if self.known_notices.insert(notice.clone()) {
             self.notices.push(notice);
         }
     }
@@ -188,7 +188,7 @@ impl Builder<'_> {
         Built { nginx, notices: self.notices, used: self.used }
     }
 
-    /// The address and port of the Service of an upstream.
+    /// Returns the address and port of an upstream's Service.
     fn service_address(&self, upstream: &str, port: &str) -> Option<Str> {
         let service = self.upstreams.get(upstream)?.service.as_ref()?;
         let held = self.cluster.by_key(super::kinds::Kind::Service, &service.name)?;
@@ -203,7 +203,7 @@ impl Builder<'_> {
         Some(format!("{address}:{number}").into())
     }
 
-    /// The servers that redirect between `www.` and the name without it.
+    /// Returns the servers that redirect between a name and the same name with `www.`.
     fn redirects(&mut self, servers: &[Server]) -> Vec<WwwRedirect> {
         let mut all = Vec::new();
         for server in servers.iter().filter(|server| server.redirects_www.value) {
@@ -226,33 +226,40 @@ impl Builder<'_> {
         all
     }
 
-    /// Uses the Services of `default-backend` annotations: for error pages, and for upstreams without endpoints.
+    /// Applies `default-backend` annotations: their Services answer errors, and replace upstreams without endpoints.
     fn use_error_upstreams(&mut self) {
+        // The host and index of each location, by upstream.
+        let mut locations: HashMap<Str, Vec<(Str, usize)>> = HashMap::new();
+        for (host, server) in &self.servers {
+            for (at, location) in server.locations.iter().enumerate() {
+                locations.entry_ref(&location.upstream.value).or_default().push((host.clone(), at));
+            }
+        }
         let names: Vec<Str> = self.upstreams.keys().filter(|name| **name != DEFAULT_UPSTREAM).cloned().collect();
         for name in names {
-            let Some(upstream) = self.upstreams.get(&name).cloned() else { continue };
+            let Some(upstream) = self.upstreams.get(&name) else { continue };
             let is_empty = upstream.endpoints.is_empty();
             let mut passes_tls = false;
-            for server in self.servers.values_mut() {
-                for location in &mut server.locations {
-                    if location.upstream.value != name || !is_empty && location.settings.custom_http_errors.is_empty() {
-                        continue;
+            for (host, at) in locations.remove(&name).unwrap_or_default() {
+                let Some(server) = self.servers.get_mut(&host) else { continue };
+                let Some(location) = server.locations.get_mut(at) else { continue };
+                if !is_empty && location.settings.custom_http_errors.is_empty() {
+                    continue;
+                }
+                let Some(backend) = &location.settings.default_backend else { continue };
+                let Some(endpoints) = &backend.endpoints else { continue };
+                if !endpoints.is_empty() {
+                    let error_name = Str::from(format!("custom-default-backend-{}", backend.service.value.replacen('/', "-", 1)));
+                    let origin = backend.service.origin;
+                    location.error_upstream = error_name.clone();
+                    let copy = Upstream { name: Sourced::new(error_name.clone(), origin), endpoints: endpoints.clone(), ..upstream.clone() };
+                    self.error_upstreams.push(copy);
+                    if is_empty {
+                        location.upstream = Sourced::new(error_name, origin);
                     }
-                    let Some(backend) = &location.settings.default_backend else { continue };
-                    let Some(endpoints) = &backend.endpoints else { continue };
-                    if !endpoints.is_empty() {
-                        let error_name = Str::from(format!("custom-default-backend-{}", backend.service.value.replacen('/', "-", 1)));
-                        let origin = backend.service.origin;
-                        location.error_upstream = error_name.clone();
-                        let copy = Upstream { name: Sourced::new(error_name.clone(), origin), endpoints: endpoints.clone(), ..upstream.clone() };
-                        self.error_upstreams.push(copy);
-                        if is_empty {
-                            location.upstream = Sourced::new(error_name, origin);
-                        }
-                    }
-                    if server.ssl_passthrough.value && location.path.value == "/" && location.upstream.value != DEFAULT_UPSTREAM {
-                        passes_tls = true;
-                    }
+                }
+                if server.ssl_passthrough.value && location.path.value == "/" && location.upstream.value != DEFAULT_UPSTREAM {
+                    passes_tls = true;
                 }
             }
             if passes_tls && let Some(upstream) = self.upstreams.get_mut(&name) {
@@ -267,7 +274,7 @@ pub fn www_counterpart(host: &str) -> Str {
     host.strip_prefix("www.").map_or_else(|| Str::from(format!("www.{host}")), Str::new)
 }
 
-/// Whether two paths are the same for the controller: text and type.
+/// Whether a location has this path and type.
 fn is_same_path(path: &str, path_type: PathType, other: &chancery_base::ir::nginx::Location) -> bool {
     other.path.value == path && other.path_type == path_type
 }

@@ -1,8 +1,8 @@
-//! Builds servers: one for each host, with the settings of the host's first Ingress.
+//! Builds the server of each host, with the settings of the host's first Ingress.
 
 use super::{Builder, Notice, NoticeKind};
 use crate::annotations::global_proxy;
-use crate::ingress::{ANY_HOST, Ingress};
+use crate::ingress::{ANY_HOST, Ingress, ServiceRef};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
@@ -10,35 +10,49 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, IngressName, Location, Logs, PathType, Server, Settings, sorted_names};
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
+use hashbrown::HashMap;
 
-/// Facts about an Ingress at a path, for variables.
-pub(super) fn name_of(ingress: &Ingress, host: &str, path: &str) -> IngressName {
-    let path = if path.is_empty() { "/" } else { path };
-    let default = ingress.default_service();
-    let port = |port: &Sourced<Str>| port.value.clone();
-    let mut name = IngressName {
-        namespace: ingress.namespace.clone(),
-        name: ingress.name.clone(),
-        service: default.map(|service| service.name.value.clone()).unwrap_or_default(),
-        service_port: default.map(|service| port(&service.port)).unwrap_or_default(),
-        origin: Some(ingress.origin),
-    };
-    let mut paths = ingress.paths().filter(|(of, found)| of.value == host && found.path.value == path);
-    if let Some(service) = paths.find_map(|(_, found)| found.backend.service.as_ref()) {
-        name.service = service.name.value.clone();
-        name.service_port = port(&service.port);
+/// An Ingress with the Services of its paths.
+pub(super) struct IngressPaths<'a> {
+    pub(super) ingress: &'a Ingress,
+    /// The first Service of each host and path.
+    services: HashMap<(&'a str, &'a str), &'a ServiceRef>,
+}
+
+impl<'a> IngressPaths<'a> {
+    pub(super) fn of(ingress: &'a Ingress) -> Self {
+        let mut services = HashMap::new();
+        for (host, path) in ingress.paths() {
+            if let Some(service) = &path.backend.service {
+                services.entry((host.value.as_str(), path.path.value.as_str())).or_insert(service);
+            }
+        }
+        Self { ingress, services }
     }
-    name
+
+    /// Describes the Ingress of a location for nginx's variables.
+    pub(super) fn name(&self, host: &str, path: &str) -> IngressName {
+        let path = if path.is_empty() { "/" } else { path };
+        let service = self.services.get(&(host, path)).copied().or_else(|| self.ingress.default_service());
+        IngressName {
+            namespace: self.ingress.namespace.clone(),
+            name: self.ingress.name.clone(),
+            service: service.map(|service| service.name.value.clone()).unwrap_or_default(),
+            service_port: service.map(|service| service.port.value.clone()).unwrap_or_default(),
+            origin: Some(self.ingress.origin),
+        }
+    }
 }
 
 impl Builder<'_> {
-    /// The server for hosts without another one, then the servers of all hosts.
+    /// Creates the default server, then the servers of all hosts.
     pub(super) fn create_servers(&mut self) {
         let default = self.default_server();
         self.servers.insert(ANY_HOST, default);
         for counted in self.counted.iter().filter(|counted| !counted.settings.canary.enabled.value) {
             let (ingress, settings) = (&counted.ingress, &counted.settings);
             let backend = self.default_backend(ingress, settings);
+            let paths = IngressPaths::of(ingress);
             for rule in &ingress.rules {
                 let host = &rule.host.value;
                 if self.servers.contains_key(host) {
@@ -48,7 +62,7 @@ impl Builder<'_> {
                     path: Sourced::new(Str::new_static("/"), rule.host.origin),
                     is_default: true,
                     upstream: backend.clone(),
-                    ingress: Some(name_of(ingress, host, "/")),
+                    ingress: Some(paths.name(host, "/")),
                     error_upstream: Str::new_static(DEFAULT_UPSTREAM),
                     settings: settings.clone(),
                     ..Location::default()
@@ -88,7 +102,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The upstream that an Ingress has for all of its hosts. An Ingress without rules uses the server for other hosts.
+    /// Returns the upstream of an Ingress's default backend. If the Ingress has no rules, the default server sends its requests there.
     fn default_backend(&mut self, ingress: &Arc<Ingress>, settings: &Arc<Settings>) -> Sourced<Str> {
         let default = Sourced::built_in(Str::new_static(DEFAULT_UPSTREAM));
         let Some(service) = ingress.default_service() else { return default };
@@ -101,7 +115,7 @@ impl Builder<'_> {
                 path: Sourced::new(Str::new_static("/"), ingress.default_backend.as_ref().map(|backend| backend.origin)),
                 is_default: false,
                 upstream: upstream.clone(),
-                ingress: Some(name_of(ingress, &ANY_HOST, "/")),
+                ingress: Some(IngressPaths::of(ingress).name(&ANY_HOST, "/")),
                 error_upstream: Str::new_static(DEFAULT_UPSTREAM),
                 settings: Arc::new(settings),
                 ..Location::default()
@@ -110,7 +124,7 @@ impl Builder<'_> {
         upstream
     }
 
-    /// Aliases, snippets, ciphers and certificates: of each, the first Ingress of a host that has one.
+    /// Adds aliases, snippets, ciphers and certificates. The first Ingress of a host with a setting wins. Returns the aliases of each host.
     fn complete_servers(&mut self) -> BTreeMap<Str, Sourced<Vec<Str>>> {
         let mut aliases: BTreeMap<Str, Sourced<Vec<Str>>> = BTreeMap::new();
         for counted in self.counted.iter().filter(|counted| !counted.settings.canary.enabled.value) {
@@ -159,7 +173,7 @@ impl Builder<'_> {
         aliases
     }
 
-    /// Removes aliases that are hosts themselves.
+    /// Removes aliases that are hosts of Ingresses.
     fn clean_aliases(&mut self, aliases: BTreeMap<Str, Sourced<Vec<Str>>>) {
         for (host, all) in aliases {
             let (taken, kept): (Vec<Str>, Vec<Str>) = all.value.into_iter().partition(|alias| *alias == host || self.servers.contains_key(alias));

@@ -1,4 +1,4 @@
-//! TCP and UDP services, which ConfigMaps list.
+//! Builds the TCP and UDP services that ConfigMaps list.
 
 use super::Builder;
 use crate::endpoints;
@@ -9,7 +9,7 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
 impl Builder<'_> {
-    /// TCP services and UDP services.
+    /// Returns the TCP services and the UDP services.
     pub(super) fn streams(&mut self) -> (Vec<StreamService>, Vec<StreamService>) {
         let (tcp, udp) = (self.options.tcp_services.clone(), self.options.udp_services.clone());
         (self.streams_of(&tcp, "TCP"), self.streams_of(&udp, "UDP"))
@@ -35,7 +35,7 @@ impl Builder<'_> {
                 None => port.name.as_deref() == Some(*service_port),
             };
             let Some(found) = endpoints::ports(service).into_iter().find(is_meant) else { continue };
-            let endpoints = endpoints::of_port(cluster, service, &found, protocol);
+            let endpoints = endpoints::endpoints_of_port(cluster, service, &found, protocol);
             if endpoints.is_empty() {
                 continue;
             }

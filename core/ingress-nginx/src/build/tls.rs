@@ -1,7 +1,7 @@
-//! The certificate of a host.
+//! Chooses the certificate of a host.
 
 use super::{Builder, Notice, NoticeKind};
-use crate::certificates::{Leaf, Material};
+use crate::certificates::{Leaf, SecretCertificate};
 use crate::ingress::Ingress;
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,11 +9,11 @@ use chancery_base::ir::nginx::{Certificate, sorted_names};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// The names of the certificate that the controller makes for itself.
+/// The names of the certificate that the controller generates.
 const FAKE: [&str; 2] = ["Kubernetes Ingress Controller Fake Certificate", "ingress.local"];
 
 impl Builder<'_> {
-    /// Returns the certificate for hosts without their own.
+    /// Returns the certificate of hosts without a separate certificate.
     pub(super) fn find_default_certificate(&mut self) -> Certificate {
         if let Some((namespace, name)) = self.options.default_certificate.split_once('/')
             && let Some(held) = self.cluster.secret(namespace, name)
@@ -35,14 +35,15 @@ impl Builder<'_> {
         }
     }
 
-    /// The certificate of a Secret, if the controller can use it.
+    /// Returns the certificate of a Secret, if the controller can use it.
     fn leaf(&mut self, namespace: &str, name: &str) -> Option<Leaf> {
         let secret = self.cluster.secret(namespace, name)?;
         self.used.insert(secret.object.id);
-        Material::of(&secret)?.leaf
+        SecretCertificate::of(&secret)?.leaf
     }
 
-    /// The certificate of a host: the Secret of the entry that lists the host, or else the first whose certificate is for it.
+    /// Returns the certificate of a host: from the Secret of the `tls` entry that lists the host, or else from the first Secret whose certificate
+    /// covers it.
     pub(super) fn certificate_of(&mut self, host: &Str, ingress: &Ingress) -> Certificate {
         let lower = host.to_ascii_lowercase();
         let listed = ingress.tls.iter().find(|tls| tls.hosts.iter().any(|listed| listed.to_ascii_lowercase() == lower));
@@ -63,7 +64,7 @@ impl Builder<'_> {
             && held.object.assumed
         {
             self.used.insert(held.object.id);
-            // The certificate is for all hosts that the Ingress lists for it: also for aliases, and names that are redirected.
+            // An assumed certificate covers all hosts that the Ingress lists for it, including aliases and redirected names.
             let entries = ingress.tls.iter().filter(|tls| tls.secret.value == secret.value);
             let listed = entries.flat_map(|tls| &tls.hosts).map(|host| host.value.clone()).filter(|name| !name.is_empty() && name != host);
             let names = sorted_names(core::iter::once(host.clone()).chain(listed));

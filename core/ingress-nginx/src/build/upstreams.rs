@@ -1,4 +1,4 @@
-//! Builds upstreams: one for each Service at a port, with the settings of the first Ingress that names it.
+//! Builds an upstream for each port of a Service that an Ingress names, with the settings of the first such Ingress.
 
 use super::{Builder, Notice, NoticeKind};
 use crate::cluster::AdmittedObject;
@@ -55,11 +55,11 @@ impl Builder<'_> {
             ..Upstream::default()
         };
         let cluster = self.cluster;
-        let service = cluster.service(&ingress.namespace, wanted.looked_up());
+        let service = cluster.service(&ingress.namespace, wanted.lookup_name());
         if settings.service_upstream.value
             && let Some(service) = service
         {
-            upstream.endpoints.extend(own_address(service, wanted));
+            upstream.endpoints.extend(service_address(service, wanted));
         }
         if settings.canary.enabled.value {
             upstream.no_server = true;
@@ -81,11 +81,11 @@ impl Builder<'_> {
             upstream.endpoints = self.endpoints(ingress, service, wanted);
             self.used.extend(cluster.slices(service.namespace(), service.name()).map(|slice| slice.object.id));
         }
-        upstream.service = Some(facts(service));
+        upstream.service = Some(service_facts(service));
         upstream
     }
 
-    /// The endpoints of a Service at the port that an Ingress names.
+    /// Returns the endpoints of a Service at the port that an Ingress names.
     fn endpoints(&mut self, ingress: &Ingress, service: &AdmittedObject<'_>, wanted: &ServiceRef) -> Vec<Endpoint> {
         let notice = |kind: NoticeKind, message: alloc::string::String| {
             let (origin, other) = (wanted.port.origin, Some(endpoints::origin_of(service)));
@@ -110,7 +110,7 @@ impl Builder<'_> {
             self.notice(notice(NoticeKind::PortMissing, format!("Service {key:?} does not have a port {written:?}")));
             return Vec::new();
         };
-        let found = endpoints::of_port(self.cluster, service, &port, "TCP");
+        let found = endpoints::endpoints_of_port(self.cluster, service, &port, "TCP");
         if found.is_empty() {
             let message = format!("Service {key:?} does not have any active Endpoint.");
             self.notice(Notice {
@@ -124,7 +124,7 @@ impl Builder<'_> {
         found
     }
 
-    /// The upstream of requests without another one: a Service of a flag, or nginx's own server.
+    /// Builds the upstream of requests that no path matches: the Service of a flag, or nginx's default server.
     fn default_upstream(&mut self) -> Upstream {
         let flag = Origin::built_in();
         let mut upstream =
@@ -136,8 +136,8 @@ impl Builder<'_> {
         if let Some((service, port)) = service.zip(port) {
             self.used.insert(service.object.id);
             self.used.extend(cluster.slices(service.namespace(), service.name()).map(|slice| slice.object.id));
-            upstream.endpoints = endpoints::of_port(cluster, service, &port, "TCP");
-            upstream.service = Some(facts(service));
+            upstream.endpoints = endpoints::endpoints_of_port(cluster, service, &port, "TCP");
+            upstream.service = Some(service_facts(service));
         }
         if upstream.endpoints.is_empty() {
             upstream.endpoints.push(own);
@@ -146,7 +146,7 @@ impl Builder<'_> {
     }
 }
 
-fn facts(service: &AdmittedObject<'_>) -> ServiceFacts {
+fn service_facts(service: &AdmittedObject<'_>) -> ServiceFacts {
     let kind = endpoints::spec_text(service, "type");
     ServiceFacts {
         name: service.key(),
@@ -156,8 +156,8 @@ fn facts(service: &AdmittedObject<'_>) -> ServiceFacts {
     }
 }
 
-/// The address of the Service itself, at the port that an Ingress names.
-fn own_address(service: &AdmittedObject<'_>, wanted: &ServiceRef) -> Option<Endpoint> {
+/// Returns the address of the Service at the port that an Ingress names.
+fn service_address(service: &AdmittedObject<'_>, wanted: &ServiceRef) -> Option<Endpoint> {
     let address = endpoints::cluster_address(service)?;
     let port = if wanted.is_number {
         wanted.port.value.clone()

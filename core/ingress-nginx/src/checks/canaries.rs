@@ -1,6 +1,6 @@
-//! Checks canaries: without a main Ingress, second canaries, canaries on more paths than they name, and annotations that canaries ignore.
+//! Reports canaries without a main Ingress, second canaries, canaries that get requests of other paths, and annotations without effect on canaries.
 
-use super::Checked;
+use super::CheckInput;
 use crate::annotations::table;
 use crate::build::NoticeKind;
 use crate::codes;
@@ -13,32 +13,32 @@ use chancery_base::ir::nginx::PathType;
 use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_text::Str;
 
-pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
-    for notice in &checked.built.notices {
+pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
+    for notice in &input.built.notices {
         let finding = match notice.kind {
             NoticeKind::CanaryAlone => {
                 let message = "no other Ingress has this host, path and type: the canary takes no requests";
-                checked.of_notice(&codes::CANARY_ALONE, message, notice, "the other Ingress")
+                input.notice_finding(&codes::CANARY_ALONE, message, notice, "the other Ingress")
             }
             NoticeKind::CanarySecond => {
                 let message = "the Service has another canary already, and nginx only checks the first: this canary gets no requests";
-                checked.of_notice(&codes::SECOND_CANARY, message, notice, "the canary that is checked")
+                input.notice_finding(&codes::SECOND_CANARY, message, notice, "the canary that is checked")
             }
             _ => continue,
         };
         sink.report(finding);
     }
-    spreads(checked, sink);
-    ignored(checked, sink);
+    report_spreading(input, sink);
+    report_ignored_annotations(input, sink);
 }
 
-/// A canary belongs to the Service: every path of the Service leads to the canary too.
-fn spreads(checked: &Checked<'_>, sink: &mut Findings) {
-    let nginx = &checked.built.nginx;
+/// Reports canaries that get requests of other paths. A canary belongs to the Service, so every path of the Service leads to the canary.
+fn report_spreading(input: &CheckInput<'_>, sink: &mut Findings) {
+    let nginx = &input.built.nginx;
     for upstream in nginx.upstreams.iter().filter(|upstream| !upstream.alternatives.is_empty()) {
         let Some(canary) = upstream.alternatives.first() else { continue };
         let object = canary.origin.map(Origin::object);
-        let Some(counted) = checked.source.counted.iter().find(|counted| Some(counted.ingress.object) == object) else { continue };
+        let Some(counted) = input.source.counted.iter().find(|counted| Some(counted.ingress.object) == object) else { continue };
         let own: BTreeSet<(&str, &str, bool)> =
             counted.ingress.paths().map(|(host, path)| (host.value.as_str(), path.path.value.as_str(), path.path_type == PathType::Exact)).collect();
         let mut others: Vec<Str> = Vec::new();
@@ -58,25 +58,26 @@ fn spreads(checked: &Checked<'_>, sink: &mut Findings) {
         others.truncate(3);
         let names: Vec<&str> = others.iter().map(Str::as_str).collect();
         let message = format!("the canary belongs to the Service, so it takes requests of {} too", names.join(", "));
-        sink.report(checked.finding(&codes::CANARY_SPREADS, message, canary.origin));
+        sink.report(input.finding(&codes::CANARY_SPREADS, message, canary.origin));
     }
 }
 
-/// Annotations of a canary without effect. The controller makes no location for a canary, and no server (`createServers` and `getBackendServers` in
-/// `internal/ingress/controller/controller.go`): requests of a canary have the settings of the main Ingress. Values that both have are not reported.
-fn ignored(checked: &Checked<'_>, sink: &mut Findings) {
-    let by_location = checked.read.globals.flag("proxy-ssl-location-only").value;
-    for counted in checked.source.counted.iter().filter(|counted| counted.settings.canary.enabled.value) {
-        let Some(main) = main_of(checked, counted) else { continue };
+/// Reports annotations without effect on a canary. Requests of a canary have the settings of the main Ingress, because the controller builds no
+/// location and no server for a canary (`createServers` and `getBackendServers` in `internal/ingress/controller/controller.go`). Does not report
+/// values that both Ingresses have.
+fn report_ignored_annotations(input: &CheckInput<'_>, sink: &mut Findings) {
+    let by_location = input.read.globals.flag("proxy-ssl-location-only").value;
+    for counted in input.source.counted.iter().filter(|counted| counted.settings.canary.enabled.value) {
+        let Some(main) = main_ingress(input, counted) else { continue };
         for (name, value) in counted.ingress.annotations.own() {
             let Some(annotation) = table::find(name) else { continue };
             let of_main = main.ingress.annotations.own().find(|(other, _)| table::find(other).is_some_and(|other| other.name == annotation.name));
             let applies = of_main.map_or(annotation.default, |(_, value)| value.value.as_str());
-            if annotation.counts_on_canary(by_location) || value.value.as_str() == applies {
+            if annotation.applies_to_canary(by_location) || value.value.as_str() == applies {
                 continue;
             }
             let message = format!("`{name}` has no effect: a canary takes it from its main Ingress, `{}`", main.ingress.name);
-            let finding = checked.finding(&shared::FIELD_WITHOUT_EFFECT, message, value.origin);
+            let finding = input.finding(&shared::FIELD_WITHOUT_EFFECT, message, value.origin);
             sink.report(match of_main {
                 Some((_, value)) => finding.related(Place::origin(value.origin), "this value applies").help("change the main Ingress instead"),
                 None => finding.related(Place::origin(main.ingress.origin), "the main Ingress").help("move it to the main Ingress, or remove it"),
@@ -85,9 +86,9 @@ fn ignored(checked: &Checked<'_>, sink: &mut Findings) {
     }
 }
 
-/// The Ingress whose location leads to a canary: the one with the canary's host and path, or else another one of the same Service.
-fn main_of<'a>(checked: &Checked<'a>, canary: &Counted) -> Option<&'a Counted> {
-    let nginx = &checked.built.nginx;
+/// Returns the Ingress whose location leads to a canary: the Ingress with the canary's host and path, otherwise another Ingress of the Service.
+fn main_ingress<'a>(input: &CheckInput<'a>, canary: &Counted) -> Option<&'a Counted> {
+    let nginx = &input.built.nginx;
     let leads = |upstream: &str| {
         let is_own = |alternative: &Sourced<Str>| alternative.origin.is_some_and(|origin| origin.object() == canary.ingress.object);
         nginx.upstreams.iter().any(|of| of.name.value == *upstream && of.alternatives.iter().any(is_own))
@@ -105,5 +106,5 @@ fn main_of<'a>(checked: &Checked<'a>, canary: &Counted) -> Option<&'a Counted> {
         }
     }
     let (_, object) = best?;
-    checked.source.counted.iter().find(|counted| counted.ingress.object == object)
+    input.source.counted.iter().find(|counted| counted.ingress.object == object)
 }

@@ -1,6 +1,6 @@
 //! Reports settings of one Ingress that apply to a whole host.
 
-use super::Checked;
+use super::CheckInput;
 use crate::build::NoticeKind;
 use crate::build::www_counterpart;
 use crate::codes;
@@ -13,50 +13,50 @@ use chancery_base::ir::nginx::{DEFAULT_SERVER, Location, Server};
 use chancery_base::resource::Origin;
 use hashbrown::HashSet;
 
-pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
-    for server in &checked.built.nginx.servers {
-        regex(checked, server, sink);
-        root(checked, server, sink);
+pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
+    for server in &input.built.nginx.servers {
+        report_regex(input, server, sink);
+        report_root_redirects(input, server, sink);
     }
-    for notice in &checked.built.notices {
+    for notice in &input.built.notices {
         let taken = |what: &str| format!("{what} of this host are set by an older Ingress already, and these are ignored");
         let finding = match notice.kind {
-            NoticeKind::AliasesTaken => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, taken("aliases"), notice, "the aliases that apply"),
+            NoticeKind::AliasesTaken => input.notice_finding(&codes::FIRST_INGRESS_DECIDES, taken("aliases"), notice, "the aliases that apply"),
             NoticeKind::SnippetTaken => {
-                checked.of_notice(&codes::FIRST_INGRESS_DECIDES, taken("server snippets"), notice, "the snippet that applies")
+                input.notice_finding(&codes::FIRST_INGRESS_DECIDES, taken("server snippets"), notice, "the snippet that applies")
             }
             NoticeKind::ClientCertificatesTaken => {
                 let message = "client certificates apply to the whole host as an older Ingress sets them; this Ingress cannot change that";
-                checked.of_notice(&codes::FIRST_INGRESS_DECIDES, message, notice, "the Secret that applies")
+                input.notice_finding(&codes::FIRST_INGRESS_DECIDES, message, notice, "the Secret that applies")
             }
-            NoticeKind::AliasIsHost => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, notice.message.clone(), notice, "the host"),
+            NoticeKind::AliasIsHost => input.notice_finding(&codes::FIRST_INGRESS_DECIDES, notice.message.clone(), notice, "the host"),
             NoticeKind::RedirectTaken => {
                 let message = "the name to redirect from has its own rules, so it is not redirected";
-                checked.of_notice(&codes::FIRST_INGRESS_DECIDES, message, notice, "the host")
+                input.notice_finding(&codes::FIRST_INGRESS_DECIDES, message, notice, "the host")
             }
             NoticeKind::Certificate | NoticeKind::CertificateHost => {
                 let why = notice.message.replace("Error getting SSL certificate ", "cannot use the Secret ");
                 let why = why.split(". Using default").next().unwrap_or_default();
                 let message = format!("the host shows the controller's default certificate, and http is still redirected to https: {why}");
-                checked.of_notice(&codes::DEFAULT_CERTIFICATE, message, notice, "the Secret")
+                input.notice_finding(&codes::DEFAULT_CERTIFICATE, message, notice, "the Secret")
             }
             _ => continue,
         };
         sink.report(finding);
     }
-    for counted in &checked.source.counted {
-        // An entry without a Secret means the default certificate.
+    for counted in &input.source.counted {
+        // The hosts of an entry without a Secret show the default certificate.
         for tls in counted.ingress.tls.iter().filter(|tls| tls.secret.is_empty() && !tls.hosts.is_empty()) {
             let message = "an entry of `tls` names no Secret: its hosts show the controller's default certificate, and http is redirected to https";
-            sink.report(checked.finding(&codes::DEFAULT_CERTIFICATE, message, tls.hosts.first().and_then(|host| host.origin)));
+            sink.report(input.finding(&codes::DEFAULT_CERTIFICATE, message, tls.hosts.first().and_then(|host| host.origin)));
         }
-        unused_tls_hosts(checked, counted, sink);
+        report_unused_tls_hosts(input, counted, sink);
     }
 }
 
-/// Reports hosts of `tls` that no rule, alias or redirect of the Ingress has. A certificate may be for a rule's host nevertheless, if its names cover
-/// the host.
-fn unused_tls_hosts(checked: &Checked<'_>, counted: &Counted, sink: &mut Findings) {
+/// Reports hosts of `tls` that no rule, alias or redirect of the Ingress has. The certificate may still be used for a rule's host, if
+/// its names cover the host.
+fn report_unused_tls_hosts(input: &CheckInput<'_>, counted: &Counted, sink: &mut Findings) {
     let (ingress, settings) = (&counted.ingress, &counted.settings);
     let covers = |host: &str, rule: &str| host == rule || host.strip_prefix('*').is_some_and(|end| end.starts_with('.') && rule.ends_with(end));
     for host in ingress.tls.iter().filter(|tls| !tls.secret.is_empty()).flat_map(|tls| &tls.hosts) {
@@ -69,7 +69,7 @@ fn unused_tls_hosts(checked: &Checked<'_>, counted: &Counted, sink: &mut Finding
             continue;
         }
         let message = format!("no rule of this Ingress has the host `{}`, so this item of `tls` has no effect", host.value);
-        let finding = checked.finding(&shared::FIELD_WITHOUT_EFFECT, message, host.origin);
+        let finding = input.finding(&shared::FIELD_WITHOUT_EFFECT, message, host.origin);
         let without = ingress
             .rules
             .iter()
@@ -82,7 +82,7 @@ fn unused_tls_hosts(checked: &Checked<'_>, counted: &Counted, sink: &mut Finding
 }
 
 /// Returns the annotation that turns all paths of the host into expressions, if any.
-fn spreads(location: &Location) -> Option<(&'static str, Option<Origin>)> {
+fn regex_annotation(location: &Location) -> Option<(&'static str, Option<Origin>)> {
     let rewrite = &location.settings.rewrite;
     if rewrite.use_regex.value {
         return Some(("use-regex", rewrite.use_regex.origin));
@@ -91,13 +91,13 @@ fn spreads(location: &Location) -> Option<(&'static str, Option<Origin>)> {
     rewrites.then_some(("rewrite-target", rewrite.target.origin))
 }
 
-/// `use-regex` and `rewrite-target` make every path of the host an expression, also those of other Ingresses.
-fn regex(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
-    let Some((name, origin)) = server.locations.iter().find_map(spreads) else { return };
+/// Reports `use-regex` and `rewrite-target` if they turn paths of other Ingresses or exact paths into expressions.
+fn report_regex(input: &CheckInput<'_>, server: &Server, sink: &mut Findings) {
+    let Some((name, origin)) = server.locations.iter().find_map(regex_annotation) else { return };
     let Some(by) = origin.map(Origin::object) else { return };
     let other = |location: &&Location| {
         let own = location.ingress.as_ref().and_then(|ingress| ingress.origin);
-        !location.is_default && spreads(location).is_none() && own.is_some_and(|own| own.object() != by)
+        !location.is_default && regex_annotation(location).is_none() && own.is_some_and(|own| own.object() != by)
     };
     let others: Vec<&Location> = server.locations.iter().filter(other).collect();
     let exact = server.locations.iter().find(|location| !location.is_default && location.path_type == chancery_base::ir::nginx::PathType::Exact);
@@ -116,7 +116,7 @@ fn regex(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
         ),
         (None, None) => return,
     };
-    let finding = checked.finding(&codes::REGEX_SPREADS, message, origin);
+    let finding = input.finding(&codes::REGEX_SPREADS, message, origin);
     let at = others.first().copied().or(exact).and_then(|location| location.path.origin);
     sink.report(match at {
         Some(at) => finding.related(Place::origin(at), "a path that is changed by it"),
@@ -124,8 +124,8 @@ fn regex(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
     });
 }
 
-/// `app-root` applies to `/` of the whole host.
-fn root(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
+/// Reports `app-root` and redirects that also apply to requests of other Ingresses or of no Ingress.
+fn report_root_redirects(input: &CheckInput<'_>, server: &Server, sink: &mut Findings) {
     let mut seen: HashSet<Option<Origin>> = HashSet::new();
     let ingresses: HashSet<_> = server.locations.iter().filter_map(|location| location.ingress.as_ref()?.origin).map(Origin::object).collect();
     for location in &server.locations {
@@ -135,7 +135,7 @@ fn root(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
         }
         let message =
             format!("`app-root` redirects `/` of the whole host {} to {}, also for the other Ingresses of the host", server.host.value, root.value);
-        sink.report(checked.finding(&codes::ROOT_OF_FIRST_INGRESS, message, root.origin));
+        sink.report(input.finding(&codes::ROOT_OF_FIRST_INGRESS, message, root.origin));
     }
     let Some(generated) = server.locations.iter().find(|location| location.path.value == "/" && location.is_default) else { return };
     let url = &generated.settings.redirect.url;
@@ -144,6 +144,6 @@ fn root(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
             "paths of {} that no Ingress has are redirected to {} too: they take the annotations of the host's first Ingress",
             server.host.value, url.value
         );
-        sink.report(checked.finding(&codes::ROOT_OF_FIRST_INGRESS, message, url.origin));
+        sink.report(input.finding(&codes::ROOT_OF_FIRST_INGRESS, message, url.origin));
     }
 }

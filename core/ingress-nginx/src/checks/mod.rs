@@ -1,6 +1,6 @@
-//! What is wrong with an input, or works otherwise than it looks.
+//! Reports faults of an input, and settings with a surprising effect.
 //!
-//! Does not change the configuration of nginx.
+//! Does not change the configuration of nginx; see `build`.
 
 mod canaries;
 mod clients;
@@ -23,25 +23,21 @@ use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place};
 use chancery_base::resource::{ObjectId, Objects, Origin};
 use chancery_nginx::refusal::Refusal;
 
-/// What checks look at.
-pub(super) struct Checked<'a> {
-    /// The objects of the input.
+/// The input of the checks.
+pub(super) struct CheckInput<'a> {
     pub objects: &'a Objects,
-    /// The cluster.
     pub cluster: &'a Cluster<'a>,
-    /// The controller's flags.
     pub options: &'a Options,
-    /// The settings.
+    /// The ConfigMap's settings.
     pub read: &'a Read,
-    /// The Ingresses.
     pub source: &'a Source,
-    /// The configuration that they generate.
+    /// The configuration that the Ingresses generate.
     pub built: &'a Built,
-    /// The reasons for nginx to refuse that configuration.
+    /// The reasons why nginx refuses the configuration.
     pub refusals: &'a [Refusal],
 }
 
-type Check = fn(&Checked<'_>, &mut Findings);
+type Check = fn(&CheckInput<'_>, &mut Findings);
 
 /// The checks, in the order in which findings are reported.
 const CHECKS: &[Check] = &[
@@ -56,13 +52,13 @@ const CHECKS: &[Check] = &[
     canaries::check,
 ];
 
-/// Runs all of them.
-pub(super) fn run(checked: &Checked<'_>, sink: &mut Findings) {
-    CHECKS.iter().for_each(|check| check(checked, sink));
+/// Runs all checks.
+pub(super) fn run(input: &CheckInput<'_>, sink: &mut Findings) {
+    CHECKS.iter().for_each(|check| check(input, sink));
 }
 
-impl Checked<'_> {
-    /// A finding at a place, about the object that the place is in.
+impl CheckInput<'_> {
+    /// Builds a finding at a place, about the object that contains the place.
     fn finding(&self, code: &'static Code, message: impl Into<String>, origin: Option<Origin>) -> Diagnostic {
         self.finding_about(code, message, origin, origin.map(Origin::object))
     }
@@ -75,8 +71,8 @@ impl Checked<'_> {
         }
     }
 
-    /// A finding for something that the controller says.
-    fn of_notice(&self, code: &'static Code, message: impl Into<String>, notice: &Notice, other: &str) -> Diagnostic {
+    /// Builds a finding from a message of the controller. `other` describes the second place of the message.
+    fn notice_finding(&self, code: &'static Code, message: impl Into<String>, notice: &Notice, other: &str) -> Diagnostic {
         let finding = self.finding_about(code, message, notice.origin, notice.ingress);
         match notice.other {
             Some(at) => finding.related(Place::origin(at), other),

@@ -1,76 +1,76 @@
-//! Checks paths: duplicates, their targets, and surprising matches.
+//! Reports duplicate paths, unusable backends, and settings of paths with a surprising effect: redirects, error pages and CORS.
 
-use super::{Checked, origin_of};
+use super::{CheckInput, origin_of};
 use crate::build::NoticeKind;
 use crate::codes;
 use alloc::format;
 use chancery_base::diagnostic::Findings;
 use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Settings};
 
-pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
-    for notice in &checked.built.notices {
+pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
+    for notice in &input.built.notices {
         let finding = match notice.kind {
             NoticeKind::PathTaken => {
                 let by = notice.message.rsplit_once("by Ingress ").map(|(_, by)| by.trim_matches('"')).unwrap_or_default();
                 let message = format!("the older Ingress {by} has this host and path already: this path and its annotations are ignored");
-                checked.of_notice(&codes::HOST_PATH_TAKEN, message, notice, "the path that is used")
+                input.notice_finding(&codes::HOST_PATH_TAKEN, message, notice, "the path that is used")
             }
             NoticeKind::ServiceMissing => {
                 let message = "the Service does not exist, so requests get 503";
-                checked.of_notice(&codes::MISSING_SERVICE, message, notice, "the Service")
+                input.notice_finding(&codes::MISSING_SERVICE, message, notice, "the Service")
             }
             NoticeKind::PortMissing => {
                 let message = format!("{}, so requests get 503", notice.message.replace('"', "`"));
-                checked.of_notice(&codes::MISSING_SERVICE_PORT, message, notice, "the Service")
+                input.notice_finding(&codes::MISSING_SERVICE_PORT, message, notice, "the Service")
             }
             NoticeKind::NoEndpoints => {
                 let message = "no endpoint of the Service is ready, so requests get 503";
-                checked.of_notice(&codes::SERVICE_WITHOUT_ENDPOINTS, message, notice, "the Service")
+                input.notice_finding(&codes::SERVICE_WITHOUT_ENDPOINTS, message, notice, "the Service")
             }
             NoticeKind::ResourceBackend => {
                 let message = "the backend is not a Service, so the controller ignores the path";
-                checked.of_notice(&codes::BACKEND_IS_NO_SERVICE, message, notice, "the backend")
+                input.notice_finding(&codes::BACKEND_IS_NO_SERVICE, message, notice, "the backend")
             }
             _ => continue,
         };
         sink.report(finding);
     }
-    for counted in checked.source.counted.iter().filter(|counted| !counted.settings.canary.enabled.value) {
+    for counted in input.source.counted.iter().filter(|counted| !counted.settings.canary.enabled.value) {
         let settings = &counted.settings;
         let annotations = &counted.ingress.annotations;
-        redirect(checked, settings, !counted.ingress.tls.is_empty(), sink);
-        errors(checked, settings, sink);
+        report_redirect(input, settings, !counted.ingress.tls.is_empty(), sink);
+        report_error_pages(input, settings, sink);
         let is_any = settings.cors.origins.value.iter().any(|origin| *origin == "*");
         if settings.cors.enabled.value && settings.cors.credentials.value && is_any {
             let origin = origin_of(annotations, "cors-allow-origin").or(settings.cors.enabled.origin);
             let message =
                 "CORS answers `Access-Control-Allow-Origin: *` with `Access-Control-Allow-Credentials: true`, also to requests without an Origin";
-            let finding = checked.finding(&codes::CORS_ANY_ORIGIN, message, origin);
+            let finding = input.finding(&codes::CORS_ANY_ORIGIN, message, origin);
             sink.report(finding.help("list the origins in `cors-allow-origin`, or set `cors-allow-credentials: \"false\"`"));
         }
     }
 }
 
-/// A redirect of all requests applies before the redirect to https.
-fn redirect(checked: &Checked<'_>, settings: &Settings, has_tls: bool, sink: &mut Findings) {
+/// Reports a redirect of all requests that applies before the redirect to https.
+fn report_redirect(input: &CheckInput<'_>, settings: &Settings, has_tls: bool, sink: &mut Findings) {
     let redirect = &settings.redirect;
     let rewrite = &settings.rewrite;
     let to_https = rewrite.force_ssl_redirect.value || has_tls && rewrite.ssl_redirect.value;
     if !redirect.url.is_empty() && to_https {
         let message = format!("requests over http are redirected to {} at once: the redirect to https does not apply before", redirect.url.value);
-        sink.report(checked.finding(&codes::REDIRECT_BEFORE_TLS, message, redirect.url.origin));
+        sink.report(input.finding(&codes::REDIRECT_BEFORE_TLS, message, redirect.url.origin));
     }
 }
 
-/// Error pages come from the default backend, whose status replaces the status of the error.
-fn errors(checked: &Checked<'_>, settings: &Settings, sink: &mut Findings) {
+/// Reports error statuses that the default backend replaces. The default backend answers errors with its own status.
+fn report_error_pages(input: &CheckInput<'_>, settings: &Settings, sink: &mut Findings) {
     let statuses = &settings.custom_http_errors;
     let has_backend = settings.default_backend.as_ref().is_some_and(|backend| backend.endpoints.as_ref().is_some_and(|all| !all.is_empty()));
-    let has_default = checked.built.nginx.upstream(DEFAULT_UPSTREAM).is_some_and(|upstream| upstream.service.is_some());
+    let has_default = input.built.nginx.upstream(DEFAULT_UPSTREAM).is_some_and(|upstream| upstream.service.is_some());
     if statuses.is_empty() || has_backend || has_default || settings.disable_proxy_intercept_errors.value {
         return;
     }
     let message = "these statuses all become 404: there is no error backend, and the status of the built-in default backend replaces them";
-    let finding = checked.finding(&codes::ERROR_PAGE_STATUS, message, statuses.origin);
+    let finding = input.finding(&codes::ERROR_PAGE_STATUS, message, statuses.origin);
     sink.report(finding.help("name a Service in `default-backend`, or start the controller with `--default-backend-service`"));
 }

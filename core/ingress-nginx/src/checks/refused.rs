@@ -1,6 +1,6 @@
-//! What makes nginx refuse the whole configuration, and what the admission webhook refuses.
+//! Finds and reports the reasons why nginx refuses the whole configuration, and reports Ingresses that the admission webhook refuses.
 
-use super::Checked;
+use super::CheckInput;
 use crate::admission::Webhook;
 use crate::annotations::table;
 use crate::build::duplicates;
@@ -13,10 +13,10 @@ use chancery_base::ir::nginx::Nginx;
 use chancery_base::ir::nginx::globals::KEYS;
 use chancery_nginx::refusal::{self, Fault, Refusal};
 
-/// The largest number of Ingresses that are checked as the webhook checks them.
-const MOST: usize = 500;
+/// The maximum number of Ingresses for which the webhook's checks run.
+const MAX_WEBHOOK_INGRESSES: usize = 500;
 
-/// Returns the reasons for nginx to refuse the configuration.
+/// Returns the reasons why nginx refuses the configuration.
 pub(crate) fn refusals(nginx: &Nginx) -> Vec<Refusal> {
     let duplicates = nginx.servers.iter().flat_map(|server| {
         duplicates(server).into_iter().map(|(second, first)| Refusal {
@@ -32,11 +32,11 @@ pub(crate) fn refusals(nginx: &Nginx) -> Vec<Refusal> {
     duplicates.chain(refusal::find(nginx)).collect()
 }
 
-pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
-    webhook(checked, sink);
-    for refusal in checked.refusals {
+pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
+    report_webhook_refusals(input, sink);
+    for refusal in input.refusals {
         let message = format!("nginx refuses the whole configuration: {}", refusal.why);
-        let mut finding = checked.finding(&codes::NGINX_REFUSES, message, refusal.origin);
+        let mut finding = input.finding(&codes::NGINX_REFUSES, message, refusal.origin);
         if let Some((at, what)) = &refusal.related {
             finding = finding.related(Place::origin(*at), what.clone());
         }
@@ -69,16 +69,16 @@ fn help(refusal: &Refusal) -> Option<String> {
     })
 }
 
-/// Ingresses that the controller serves, and that the webhook would not let in.
-fn webhook(checked: &Checked<'_>, sink: &mut Findings) {
-    if checked.source.by_age.len() > MOST {
+/// Reports Ingresses that the controller serves and that the webhook would refuse.
+fn report_webhook_refusals(input: &CheckInput<'_>, sink: &mut Findings) {
+    if input.source.by_age.len() > MAX_WEBHOOK_INGRESSES {
         return;
     }
-    let webhook = Webhook { cluster: checked.cluster, options: checked.options, read: checked.read, source: checked.source };
+    let webhook = Webhook { cluster: input.cluster, options: input.options, read: input.read, source: input.source };
     for verdict in webhook.verdicts() {
         let Some(why) = verdict.refusal.filter(|_| verdict.handled) else { continue };
         let message = format!("the admission webhook would refuse the Ingress: {why}");
-        let origin = checked.source.by_age.iter().find(|ingress| ingress.object == verdict.object).map(|ingress| ingress.origin);
-        sink.report(checked.finding(&codes::WEBHOOK_REFUSES, message, origin));
+        let origin = input.source.by_age.iter().find(|ingress| ingress.object == verdict.object).map(|ingress| ingress.origin);
+        sink.report(input.finding(&codes::WEBHOOK_REFUSES, message, origin));
     }
 }

@@ -1,6 +1,6 @@
-//! The settings of the whole controller: its ConfigMap's keys with their defaults, and the values in force.
+//! Defines the keys of the controller's ConfigMap with their defaults, and the effective settings of the controller.
 //!
-//! Does not read the ConfigMap; see `dialect::ingress_nginx::config_map`.
+//! Does not read the ConfigMap; see `chancery-ingress-nginx`, `config_map`.
 
 use super::record::{Record, Shown};
 use super::settings::ExternalAuth;
@@ -13,43 +13,34 @@ use chancery_text::Str;
 /// The type of a key of the ConfigMap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
-    /// A truth value.
     Flag,
-    /// A whole number.
     Number,
-    /// A number.
+    /// A number that need not be whole.
     Decimal,
-    /// A string.
     Text,
-    /// Strings by comma.
+    /// Strings, separated by commas.
     List,
-    /// Numbers by comma.
+    /// Whole numbers, separated by commas.
     Numbers,
 }
 
 /// A key of the ConfigMap.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
     pub name: &'static str,
-    /// Its type.
     pub kind: KeyType,
-    /// The value in force without it, as it would be written.
+    /// The default, as the ConfigMap would contain it.
     pub default: &'static str,
 }
 
 /// A value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GlobalValue {
-    /// A truth value.
     Flag(bool),
-    /// A whole number.
     Number(i64),
     /// A string, or a number that is not whole.
     Text(Str),
-    /// Several strings.
     List(Vec<Str>),
-    /// Several numbers.
     Numbers(Vec<i64>),
 }
 
@@ -247,14 +238,14 @@ keys! {
     Text "worker-shutdown-timeout" "240s";
 }
 
-/// The key of this name.
+/// Returns the key with this name.
 pub fn key(name: &str) -> Option<&'static Key> {
     let at = KEYS.binary_search_by(|key| key.name.cmp(name)).ok()?;
     KEYS.get(at)
 }
 
 impl Key {
-    /// The value in force without the key.
+    /// Returns the default.
     pub fn default_value(&self) -> GlobalValue {
         let items = || self.default.split(',').filter(|item| !item.is_empty());
         match self.kind {
@@ -267,26 +258,25 @@ impl Key {
     }
 }
 
-/// The settings in force for the whole controller.
+/// The effective settings of the controller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Globals {
     /// Values that the ConfigMap sets, by key.
     values: BTreeMap<&'static str, Sourced<GlobalValue>>,
     /// `global-auth-*`
     pub external_auth: ExternalAuth,
-    /// `proxy-set-headers`: what the ConfigMap of that name holds.
+    /// The content of the ConfigMap that `proxy-set-headers` names.
     pub set_headers: BTreeMap<Str, Sourced<Str>>,
-    /// `add-headers`: what the ConfigMap of that name holds.
+    /// The content of the ConfigMap that `add-headers` names.
     pub add_headers: BTreeMap<Str, Sourced<Str>>,
 }
 
 impl Globals {
-    /// Sets a value.
     pub fn set(&mut self, key: &'static Key, value: Sourced<GlobalValue>) {
         self.values.insert(key.name, value);
     }
 
-    /// The value of a key that the ConfigMap sets.
+    /// Returns the value of a key, if the ConfigMap sets it.
     pub fn written(&self, name: &str) -> Option<&Sourced<GlobalValue>> {
         self.values.get(name)
     }
@@ -297,32 +287,27 @@ impl Globals {
         written.unwrap_or_else(|| Sourced::built_in(key(name).and_then(|key| of(&key.default_value())).unwrap_or_default()))
     }
 
-    /// A truth value.
     pub fn flag(&self, name: &str) -> Sourced<bool> {
         self.value(name, |value| if let GlobalValue::Flag(value) = value { Some(*value) } else { None })
     }
 
-    /// A whole number.
     pub fn number(&self, name: &str) -> Sourced<i64> {
         self.value(name, |value| if let GlobalValue::Number(value) = value { Some(*value) } else { None })
     }
 
-    /// A string.
     pub fn text(&self, name: &str) -> Sourced<Str> {
         self.value(name, |value| if let GlobalValue::Text(value) = value { Some(value.clone()) } else { None })
     }
 
-    /// Several strings.
     pub fn list(&self, name: &str) -> Sourced<Vec<Str>> {
         self.value(name, |value| if let GlobalValue::List(value) = value { Some(value.clone()) } else { None })
     }
 
-    /// Several numbers.
     pub fn numbers(&self, name: &str) -> Sourced<Vec<i64>> {
         self.value(name, |value| if let GlobalValue::Numbers(value) = value { Some(value.clone()) } else { None })
     }
 
-    /// The settings that differ from their defaults.
+    /// Returns the settings that differ from their defaults.
     pub fn tree(&self) -> Tree {
         let is_changed = |(name, value): &(&&'static str, &Sourced<GlobalValue>)| key(name).is_none_or(|key| key.default_value() != value.value);
         let values = self.values.iter().filter(is_changed).map(|(name, value)| (*name, Tree { value: value.value.show(), origin: value.origin }));
@@ -331,7 +316,7 @@ impl Globals {
         Tree::object(values.chain(auth))
     }
 
-    /// The controller's own default for response headers is a list with an empty name.
+    /// The controller's default for response headers is a list with an empty name.
     fn auth_tree(&self) -> Tree {
         let mut tree = self.external_auth.tree();
         if let Plain::Object(fields) = &mut tree.value

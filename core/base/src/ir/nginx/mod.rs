@@ -1,6 +1,6 @@
-//! What nginx does under ingress-nginx: servers, locations and upstreams, in the controller's terms, each value with its origin.
+//! Defines the configuration of nginx in ingress-nginx's terms: servers, locations and upstreams. Each value has its origin.
 //!
-//! Does not know Kubernetes' objects, which `dialect::ingress_nginx` reads, or nginx's directives; see `backend::nginx`.
+//! Does not read Kubernetes objects; see `chancery-ingress-nginx`. Does not write nginx's directives; see `chancery-nginx`.
 
 pub mod globals;
 mod record;
@@ -22,45 +22,41 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use record::{Shown as _, shown};
 
-/// The name of the upstream for requests without another one.
+/// The upstream of requests that no path matches.
 pub const DEFAULT_UPSTREAM: &str = "upstream-default-backend";
-/// The name of the server for hosts without another one.
+/// The server of hosts that no Ingress names.
 pub const DEFAULT_SERVER: &str = "_";
 
 /// The configuration of an nginx.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nginx {
-    /// The controller's flags, as far as nginx depends on them.
     pub ports: Ports,
-    /// Settings of the whole controller.
     pub globals: Globals,
-    /// By host.
+    /// Sorted by host.
     pub servers: Vec<Arc<Server>>,
-    /// By name.
+    /// Sorted by name.
     pub upstreams: Vec<Arc<Upstream>>,
     /// Servers that redirect to the name with or without `www.`.
     pub redirects: Vec<WwwRedirect>,
-    /// Hosts whose TLS is passed on.
+    /// Hosts whose TLS connections are forwarded without termination.
     pub passthrough: Vec<Passthrough>,
-    /// TCP services.
     pub tcp: Vec<StreamService>,
-    /// UDP services.
     pub udp: Vec<StreamService>,
-    /// Directives beside TCP and UDP services.
+    /// Directives of `stream-snippet` annotations.
     pub stream_snippets: Vec<Sourced<Str>>,
-    /// The effective Ingresses, in the order in which they were merged.
+    /// `NAMESPACE/NAME` of the Ingresses that the controller serves, in the order in which it merges them.
     pub ingresses: Vec<Sourced<Str>>,
-    /// The certificate for hosts without their own.
+    /// The certificate of hosts without a separate certificate.
     pub default_certificate: Certificate,
     /// Addresses of Services that URLs name, by host; empty for a host of the cluster without a Service.
     pub names: BTreeMap<Str, Str>,
-    /// Files of passwords, by path.
+    /// The contents of password files, by path.
     pub passwords: BTreeMap<Str, Secret<Str>>,
-    /// The first reason for nginx to refuse this configuration, so that the previous one stays.
+    /// The first reason why nginx refuses this configuration and keeps the previous one.
     pub refused: Option<Sourced<Str>>,
 }
 
-/// The controller's flags, as far as nginx depends on them.
+/// The flags of the controller that nginx depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports {
     /// `--http-port`
@@ -81,58 +77,53 @@ impl Default for Ports {
     }
 }
 
-/// A certificate that a server shows.
+/// A certificate that a server presents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Certificate {
-    /// `NAMESPACE/NAME` of the Secret; a note for the generated one.
+    /// `NAMESPACE/NAME` of the Secret; a note for the certificate that the controller generates.
     pub secret: Sourced<Str>,
     /// Common and alternative names, sorted.
     pub names: Vec<Str>,
-    /// The subject's common name, or else the first name.
+    /// The subject's common name; if it has none, the first alternative name.
     pub shown_name: Str,
 }
 
-/// A server: one host.
+/// The server of one host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Server {
-    /// Its host.
     pub host: Sourced<Str>,
-    /// Other names of it.
     pub aliases: Sourced<Vec<Str>>,
     /// Its certificate; `None` for a host without TLS.
     pub certificate: Option<Certificate>,
-    /// TLS is passed on to the service at `/`.
+    /// Whether TLS connections are forwarded to the Service of `/` without termination.
     pub ssl_passthrough: Sourced<bool>,
-    /// TLS ciphers.
     pub ciphers: Ciphers,
-    /// Whether the name with or without `www.` redirects here.
+    /// Whether the same name with or without `www.` redirects to this host.
     pub redirects_www: Sourced<bool>,
-    /// Client certificates.
     pub client_certificates: ClientCertificates,
-    /// TLS towards services.
+    /// TLS to Services.
     pub proxy_ssl: ProxySsl,
-    /// The file with certificate and key for it.
+    /// The file with nginx's certificate and key for TLS to Services.
     pub proxy_ssl_pem: Sourced<Str>,
     /// Directives for the server.
     pub snippet: Sourced<Str>,
-    /// Why every request gets 403.
+    /// The reason why nginx answers every request with 403; empty if it does not.
     pub client_certificate_error: Sourced<Str>,
     /// In the order in which nginx tries regular expressions.
     pub locations: Vec<Location>,
 }
 
-/// How a location's path is meant.
+/// How a location's path matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathType {
-    /// With anything after it.
+    /// The path, and every path that begins with it.
     #[default]
     Prefix,
-    /// Nothing else.
+    /// Only the path itself.
     Exact,
 }
 
 impl PathType {
-    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             PathType::Prefix => "Prefix",
@@ -141,152 +132,133 @@ impl PathType {
     }
 }
 
-/// A location: one path of a server.
+/// One path of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Location {
-    /// Its path.
     pub path: Sourced<Str>,
-    /// How it is meant.
     pub path_type: PathType,
-    /// The path as the Ingress has it; empty for `/`.
+    /// The path of the Ingress, before the controller adds a slash; empty for `/`.
     pub ingress_path: Str,
-    /// Requests go to a default backend, as no path of an Ingress took it.
+    /// Whether the controller adds the location for a default backend, because no Ingress has its path.
     pub is_default: bool,
     /// The name of its upstream.
     pub upstream: Sourced<Str>,
-    /// The port of its Service, as the Ingress has it.
+    /// The port of its Service, as the Ingress names it.
     pub port: Str,
-    /// The Ingress that it comes from.
     pub ingress: Option<IngressName>,
     /// The upstream of its error pages.
     pub error_upstream: Str,
-    /// The annotations of its Ingress.
+    /// The settings of its Ingress's annotations.
     pub settings: Arc<Settings>,
 }
 
-/// Facts about the Ingress of a location, for variables and headers.
+/// The Ingress of a location, as nginx's variables and headers describe it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IngressName {
-    /// Its namespace.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// The Service that it names for the location's path.
+    /// The Service that the Ingress names for the location's path.
     pub service: Str,
     /// The port of that Service.
     pub service_port: Str,
-    /// The whole of it.
     pub origin: Option<Origin>,
 }
 
-/// An address and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// An address or a name.
+    /// An IP address or a host name.
     pub address: Sourced<Str>,
-    /// A port.
     pub port: Str,
 }
 
-/// An upstream: a Service at a port.
+/// A Service at one of its ports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Upstream {
     /// `NAMESPACE-SERVICE-PORT`
     pub name: Sourced<Str>,
-    /// The port, as the Ingress has it.
+    /// The port, as the Ingress names it.
     pub port: Str,
-    /// Its Service, if it exists.
+    /// `None` if the Service does not exist.
     pub service: Option<ServiceFacts>,
-    /// Its endpoints.
     pub endpoints: Vec<Endpoint>,
-    /// TLS is passed on to it.
+    /// Whether it receives TLS connections without termination.
     pub ssl_passthrough: bool,
-    /// Only canaries use it.
+    /// Whether it only receives the requests of a canary.
     pub no_server: bool,
-    /// Which requests a canary takes.
+    /// The share of requests that a canary receives.
     pub policy: Canary,
     /// The names of its canaries.
     pub alternatives: Vec<Sourced<Str>>,
-    /// Which endpoint a client stays at.
+    /// Session affinity.
     pub affinity: Affinity,
     /// The paths that set the cookie, by host.
     pub affinity_locations: BTreeMap<Str, Vec<Str>>,
-    /// By what an endpoint is chosen.
+    /// The value whose hash chooses an endpoint.
     pub hash_by: HashBy,
-    /// How an endpoint is chosen.
+    /// The load balancing algorithm.
     pub load_balance: Sourced<Str>,
 }
 
-/// The facts about a Service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceFacts {
     /// `NAMESPACE/NAME`
     pub name: Str,
-    /// Its type.
     pub kind: Str,
-    /// The external name.
     pub external_name: Str,
-    /// The whole of it.
     pub origin: Option<Origin>,
 }
 
-/// A server that redirects.
+/// A server that redirects all requests to the same name with or without `www.`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WwwRedirect {
-    /// Its name.
     pub from: Sourced<Str>,
-    /// Where to.
     pub to: Str,
-    /// The certificate that it shows.
+    /// The certificate that it presents.
     pub certificate: Option<Certificate>,
 }
 
-/// A host whose TLS is passed on.
+/// A host whose TLS connections are forwarded without termination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passthrough {
-    /// The host.
     pub host: Sourced<Str>,
-    /// The name of the upstream.
     pub upstream: Sourced<Str>,
-    /// The port of its Service, as the Ingress has it.
+    /// The port of the Service, as the Ingress names it.
     pub port: Str,
-    /// The address and port of the Service itself.
+    /// The address and port of the Service.
     pub address: Option<Str>,
 }
 
 /// A TCP or UDP service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamService {
-    /// The port that nginx listens at.
+    /// The port that nginx listens on.
     pub port: Sourced<u16>,
-    /// The Service's namespace.
     pub namespace: Str,
-    /// The Service's name.
     pub name: Str,
-    /// The Service's port.
     pub service_port: Str,
     /// `TCP` or `UDP`.
     pub protocol: &'static str,
-    /// A PROXY header is expected.
+    /// Whether nginx expects a PROXY header from clients.
     pub decode_proxy: bool,
-    /// A PROXY header is sent.
+    /// Whether nginx sends a PROXY header to the Service.
     pub encode_proxy: bool,
-    /// Its endpoints.
     pub endpoints: Vec<Endpoint>,
 }
 
 impl Nginx {
-    /// The server of this host.
+    /// Returns the server of a host.
     pub fn server(&self, host: &str) -> Option<&Arc<Server>> {
-        self.servers.iter().find(|server| server.host.value == host)
+        let at = self.servers.partition_point(|server| *server.host.value < *host);
+        self.servers.get(at).filter(|server| server.host.value == host)
     }
 
-    /// The upstream of this name.
+    /// Returns the first upstream with this name.
     pub fn upstream(&self, name: &str) -> Option<&Arc<Upstream>> {
-        self.upstreams.iter().find(|upstream| upstream.name.value == name)
+        let at = self.upstreams.partition_point(|upstream| *upstream.name.value < *name);
+        self.upstreams.get(at).filter(|upstream| upstream.name.value == name)
     }
 
-    /// The model, as the controller would write it.
+    /// Returns the model with the controller's field names.
     pub fn tree(&self) -> Tree {
         let list = |items: Vec<Tree>| if items.is_empty() { Tree::NULL } else { Tree::from(items) };
         let ingresses = self.ingresses.iter().map(shown).collect();
@@ -334,7 +306,7 @@ impl Server {
 }
 
 impl Location {
-    /// `NAMESPACE/NAME` of the Ingress that it comes from.
+    /// Returns `NAMESPACE/NAME` of its Ingress.
     pub fn ingress_key(&self) -> Option<Str> {
         self.ingress.as_ref().map(|ingress| alloc::format!("{}/{}", ingress.namespace, ingress.name).into())
     }
@@ -364,7 +336,7 @@ impl Endpoint {
         Tree::object([("address", shown(&self.address)), ("port", Tree { value: self.port.show(), origin: self.address.origin })])
     }
 
-    /// `ADDRESS:PORT`, with brackets around an IPv6 address.
+    /// Returns `ADDRESS:PORT`, with brackets around an IPv6 address.
     pub fn target(&self) -> Str {
         let address = &self.address.value;
         if address.contains(':') { alloc::format!("[{address}]:{}", self.port).into() } else { alloc::format!("{address}:{}", self.port).into() }
@@ -432,13 +404,13 @@ impl StreamService {
     }
 }
 
-/// Names once each, in order.
+/// Returns the names in order, without duplicates.
 pub fn sorted_names(names: impl IntoIterator<Item = Str>) -> Vec<Str> {
     let set: alloc::collections::BTreeSet<Str> = names.into_iter().collect();
     set.into_iter().collect()
 }
 
-/// The base name of a port.
+/// Returns a port number as text.
 pub fn port_text(number: i64) -> Str {
     number.to_string().into()
 }

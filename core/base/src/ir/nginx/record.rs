@@ -1,6 +1,6 @@
-//! Groups of settings as the controller's model shows them: fields by the model's names, each with its origin.
+//! Defines groups of settings with the field names of the controller's model. Each field has its origin.
 //!
-//! Does not know any group; see `settings`.
+//! Does not define the groups; see `settings`.
 
 use crate::ir::{Fields, Plain, Tree};
 use crate::resource::Sourced;
@@ -8,9 +8,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use chancery_text::Str;
 
-/// A value that the model can show. A zero value is left out.
+/// A value that the model can contain. The model omits zero values.
 pub trait Shown {
-    /// The value, or nothing for a zero value.
+    /// Returns the value; null for a zero value.
     fn show(&self) -> Plain;
 }
 
@@ -52,17 +52,17 @@ impl Shown for BTreeMap<Str, Str> {
 
 /// A group of settings.
 pub trait Record {
-    /// The fields that have a value, by the model's names.
+    /// Returns the fields with a value, by the model's names.
     fn fields(&self) -> Vec<(&'static str, Tree)>;
 
-    /// The group as an object; nothing if no field has a value.
+    /// Returns the group as an object; null if no field has a value.
     fn tree(&self) -> Tree {
         let fields = self.fields();
         if fields.is_empty() { Tree::NULL } else { Tree::object(fields) }
     }
 }
 
-/// The field of a record, with its origin.
+/// Returns a value with its origin.
 pub(super) fn shown<T: Shown>(value: &Sourced<T>) -> Tree {
     Tree { value: value.value.show(), origin: value.origin }
 }

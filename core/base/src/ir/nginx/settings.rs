@@ -1,6 +1,6 @@
-//! What the annotations of one Ingress say, in the controller's groups.
+//! Defines the settings of an Ingress's annotations, in the controller's groups.
 //!
-//! Does not read annotations; see `dialect::ingress_nginx::annotations`.
+//! Does not read annotations; see `chancery-ingress-nginx`, `annotations`.
 
 use super::record::{Record, records};
 use crate::ir::Tree;
@@ -20,7 +20,7 @@ records! {
         secret_type: Str => "secretType",
     }
 
-    /// A canary: which requests it takes.
+    /// The share of requests that a canary receives.
     Canary {
         enabled: bool => "enabled",
         weight: i64 => "weight",
@@ -31,7 +31,6 @@ records! {
         cookie: Str => "cookie",
     }
 
-    /// Client certificates.
     ClientCertificates {
         secret: Str => "secret",
         ca_file: Str => "caFilename",
@@ -44,13 +43,13 @@ records! {
         error: Str => "AuthTLSError",
     }
 
-    /// The `Connection` header towards services.
+    /// The `Connection` header of requests to Services.
     Connection {
         header: Str => "header",
         enabled: bool => "enabled",
     }
 
-    /// Cross-origin requests.
+    /// Cross-origin resource sharing.
     Cors {
         enabled: bool => "corsEnabled",
         origins: Vec<Str> => "corsAllowOrigin",
@@ -61,12 +60,12 @@ records! {
         max_age: i64 => "corsMaxAge",
     }
 
-    /// Response headers of a ConfigMap.
+    /// The response headers that a ConfigMap holds.
     CustomHeaders {
         headers: BTreeMap<Str, Str> => "headers",
     }
 
-    /// The URL of a service that authorizes requests.
+    /// The service that authorizes requests.
     ExternalAuth {
         url: Str => "url",
         host: Str => "host",
@@ -86,19 +85,17 @@ records! {
         always_set_cookie: bool => "alwaysSetCookie",
     }
 
-    /// FastCGI.
     FastCgi {
         index: Str => "index",
         params: BTreeMap<Str, Str> => "params",
     }
 
-    /// Logs.
     Logs {
         access: bool => "accessLog",
         rewrite: bool => "rewriteLog",
     }
 
-    /// Copies of requests.
+    /// Mirrored requests.
     Mirror {
         source: Str => "source",
         request_body: Str => "requestBody",
@@ -106,7 +103,6 @@ records! {
         host: Str => "host",
     }
 
-    /// ModSecurity.
     ModSecurity {
         enabled: bool => "enable-modsecurity",
         set: bool => "enable-modsecurity-set",
@@ -115,7 +111,6 @@ records! {
         snippet: Str => "modsecurity-snippet",
     }
 
-    /// OpenTelemetry.
     OpenTelemetry {
         enabled: bool => "enabled",
         set: bool => "set",
@@ -124,7 +119,7 @@ records! {
         operation_name: Str => "operation-name",
     }
 
-    /// How requests are passed on.
+    /// Timeouts, buffers and retries of requests to Services.
     Proxy {
         body_size: Str => "bodySize",
         connect_timeout: i64 => "connectTimeout",
@@ -146,7 +141,7 @@ records! {
         max_temp_file_size: Str => "proxyMaxTempFileSize",
     }
 
-    /// TLS towards services.
+    /// TLS to Services.
     ProxySsl {
         secret: Str => "secret",
         ca_file: Str => "caFilename",
@@ -159,7 +154,7 @@ records! {
         server_name: Str => "proxySSLServerName",
     }
 
-    /// One limit.
+    /// A limit, and nginx's shared memory zone for it.
     Zone {
         name: Str => "name",
         limit: i64 => "limit",
@@ -167,7 +162,6 @@ records! {
         shared_size: i64 => "sharedSize",
     }
 
-    /// A redirect.
     Redirect {
         url: Str => "url",
         code: i64 => "code",
@@ -185,12 +179,12 @@ records! {
         use_regex: bool => "useRegex",
     }
 
-    /// Client addresses.
+    /// Ranges of client addresses.
     SourceRange {
         cidr: Vec<Str> => "cidr",
     }
 
-    /// The cookie that keeps a client at an endpoint.
+    /// The cookie of session affinity.
     Cookie {
         name: Str => "name",
         expires: Str => "expires",
@@ -203,14 +197,14 @@ records! {
         change_on_failure: bool => "change_on_failure",
     }
 
-    /// By what an endpoint is chosen.
+    /// The value whose hash chooses an endpoint.
     HashBy {
         by: Str => "upstream-hash-by",
         subset: bool => "upstream-hash-by-subset",
         subset_size: i64 => "upstream-hash-by-subset-size",
     }
 
-    /// TLS ciphers towards clients.
+    /// TLS ciphers for clients.
     Ciphers {
         ciphers: Str => "sslCiphers",
         prefer_server: Str => "sslPreferServerCiphers",
@@ -220,15 +214,15 @@ records! {
 /// Limits by client address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RateLimit {
-    /// Connections at the same time.
+    /// Simultaneous connections.
     pub connections: Zone,
-    /// Requests in a second.
+    /// Requests per second.
     pub rps: Zone,
-    /// Requests in a minute.
+    /// Requests per minute.
     pub rpm: Zone,
-    /// Kilobytes in a second.
+    /// Kilobytes per second.
     pub rate: Sourced<i64>,
-    /// After how many kilobytes.
+    /// The number of kilobytes before `rate` applies.
     pub rate_after: Sourced<i64>,
     /// The name of the zones.
     pub name: Sourced<Str>,
@@ -254,7 +248,7 @@ impl Record for RateLimit {
     }
 }
 
-/// Which endpoint a client stays at.
+/// Session affinity: whether a client stays at its endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Affinity {
     /// `cookie` or nothing.
@@ -263,7 +257,6 @@ pub struct Affinity {
     pub mode: Sourced<Str>,
     /// `sticky`, `legacy` or nothing.
     pub canary_behaviour: Sourced<Str>,
-    /// The cookie.
     pub cookie: Cookie,
 }
 
@@ -276,7 +269,7 @@ pub struct DefaultBackend {
     pub endpoints: Option<Vec<super::Endpoint>>,
 }
 
-/// What the annotations of one Ingress say.
+/// The settings of an Ingress's annotations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `server-alias`, sorted.
@@ -305,7 +298,7 @@ pub struct Settings {
     pub default_backend: Option<DefaultBackend>,
     /// `fastcgi-*`
     pub fastcgi: FastCgi,
-    /// Why every request gets 503.
+    /// The reason why nginx answers every request with 503.
     pub denied: Option<Sourced<Str>>,
     /// `auth-url` and its parameters.
     pub external_auth: ExternalAuth,
@@ -366,7 +359,7 @@ pub struct Settings {
 }
 
 impl Record for Settings {
-    /// What a location takes over, by the model's names.
+    /// Returns the settings of a location, by the model's names.
     fn fields(&self) -> Vec<(&'static str, Tree)> {
         use super::record::shown;
         let denied = self.denied.as_ref().map_or(Tree::NULL, shown);
