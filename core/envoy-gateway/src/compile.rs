@@ -18,6 +18,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Answers, Draft, Failure, Gateway, GatewayId, Ledger, Outcome, Task};
 use chancery_base::diagnostic::Findings;
+use chancery_base::executor::Executor;
 use chancery_base::ir::{Bootstrap, EndpointAddress, EnvoyDelivery, Ir, Tree, Verbatim, XdsCluster};
 use chancery_base::resource::{ObjectId, Objects};
 use chancery_base::schema::duration;
@@ -81,6 +82,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
         class_gateways(
             (&loaded, &first_names, objects),
             &settings,
+            executor,
             &mut class,
             remembers.then_some(&mut known),
             (&mut statuses, &mut gateways, &mut in_force),
@@ -108,6 +110,7 @@ type Out<'o> = (&'o mut Vec<chancery_base::compilation::StatusOf>, &'o mut Vec<G
 fn class_gateways(
     (loaded, first_names, objects): (&Loaded<'_>, &FirstNames, &Objects),
     settings: &Settings,
+    executor: &dyn Executor,
     class: &mut Conditions,
     memory: Option<&mut ClassMemory>,
     (statuses, gateways, in_force): Out<'_>,
@@ -131,7 +134,7 @@ fn class_gateways(
         let mut generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
             xds::Generated::default()
         } else {
-            xds::generate(model, &xds_settings(settings), known.as_mut().map(|known| &mut known.xds))
+            xds::generate(model, &xds_settings(settings), executor, known.as_mut().map(|known| &mut known.xds))
         };
         first_names.apply(&mut generated.resources);
         traps::broken_options(&generated.resources, objects, sink);
@@ -152,7 +155,9 @@ fn class_gateways(
         let mut used = ObjectSet::default();
         let mut requests_secrets = false;
         if generated.errors.is_empty() {
-            requests_secrets = facts::collect(&generated.resources, known.map(|known| &mut known.facts), &mut used);
+            let mut none = facts::FactMemory::default();
+            let memory = known.map_or(&mut none, |known| &mut known.facts);
+            requests_secrets = facts::collect(&generated.resources, executor, memory, &mut used);
         }
         owners.iter().for_each(|owner| used.insert(*owner));
         findings::emitted(used.iter(), key, ledger);

@@ -3,8 +3,8 @@
 //! Looks at each part of a resource once: an unchanged part has the same address in the next compile.
 
 use super::xds::Resources;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::executor::{self, Executor};
 use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::ObjectId;
 use hashbrown::HashMap;
@@ -30,9 +30,37 @@ impl ObjectSet {
     }
 }
 
-/// The facts of parts of resources, by the address of their fields.
+/// The facts of parts of resources.
 #[derive(Default)]
-pub(crate) struct FactMemory(HashMap<usize, Facts>);
+pub(crate) struct FactMemory {
+    /// By the address of the part's fields.
+    facts: HashMap<usize, Facts>,
+    round: u32,
+}
+
+impl FactMemory {
+    /// Starts a compile: looks at the parts that are new, on all threads of the host.
+    fn look<'t>(&mut self, parts: impl Iterator<Item = &'t Tree>, executor: &dyn Executor) {
+        self.round = self.round.wrapping_add(1);
+        let new: Vec<&Tree> = parts.filter(|part| !self.facts.contains_key(&address(part))).collect();
+        let found = executor::map(executor, &new, |part| (address(part), Facts::of(part)));
+        self.facts.extend(found);
+    }
+
+    /// Adds the objects that a part is generated from. Returns whether it requests secrets.
+    fn add(&mut self, part: &Tree, used: &mut ObjectSet) -> bool {
+        let Some(facts) = self.facts.get_mut(&address(part)) else { return false };
+        facts.round = self.round;
+        facts.objects.iter().for_each(|object| used.insert(*object));
+        facts.requests_secrets
+    }
+
+    /// Ends a compile: forgets the parts that it does not have.
+    fn end(&mut self) {
+        let round = self.round;
+        self.facts.retain(|_, facts| facts.round == round);
+    }
+}
 
 /// The facts of a part of a resource.
 struct Facts {
@@ -42,6 +70,8 @@ struct Facts {
     /// Sorted.
     objects: Vec<ObjectId>,
     requests_secrets: bool,
+    /// The last compile that had the part.
+    round: u32,
 }
 
 impl Facts {
@@ -50,7 +80,7 @@ impl Facts {
         found.add(part);
         found.objects.sort_unstable();
         found.objects.dedup();
-        Self { of: part.clone(), objects: found.objects, requests_secrets: found.requests_secrets }
+        Self { of: part.clone(), objects: found.objects, requests_secrets: found.requests_secrets, round: 0 }
     }
 }
 
@@ -75,30 +105,27 @@ impl Found {
     }
 }
 
+/// The address of an object's fields; 0 for other values.
+fn address(of: &Tree) -> usize {
+    if let Plain::Object(fields) = &of.value { fields.0.address() } else { 0 }
+}
+
 /// Adds the objects that resources are generated from. Returns whether listeners or clusters request secrets.
-pub(crate) fn collect(resources: &Resources, memory: Option<&mut FactMemory>, used: &mut ObjectSet) -> bool {
+pub(crate) fn collect(resources: &Resources, executor: &dyn Executor, memory: &mut FactMemory, used: &mut ObjectSet) -> bool {
     let Resources { listeners, routes, clusters, endpoints, secrets } = resources;
-    let mut none = FactMemory::default();
-    let keeps = memory.is_some();
-    let memory = memory.unwrap_or(&mut none);
-    let mut kept = HashMap::new();
-    let mut look = |part: &Tree| -> bool {
-        let known = if let Plain::Object(fields) = &part.value { memory.0.remove(&fields.0.address()) } else { None };
-        let facts = known.unwrap_or_else(|| Facts::of(part));
-        facts.objects.iter().for_each(|object| used.insert(*object));
-        let requests = facts.requests_secrets;
-        if let (true, Plain::Object(fields)) = (keeps, &part.value) {
-            kept.insert(fields.0.address(), facts);
-        }
-        requests
-    };
-    for table in routes {
-        // The hosts are most of a table.
-        table.get("virtual_hosts").items().iter().for_each(|host| _ = look(host));
+    // The hosts are most of a table.
+    let hosts = routes.iter().flat_map(|table| table.get("virtual_hosts").items());
+    let passive: Vec<&Tree> = hosts.chain(endpoints.iter().chain(secrets).map(|of| &**of)).collect();
+    let active: Vec<&Tree> = listeners.iter().chain(clusters).map(|of| &**of).collect();
+    memory.look(passive.iter().chain(&active).copied(), executor);
+    for part in passive {
+        memory.add(part, used);
     }
-    endpoints.iter().chain(secrets).for_each(|of: &Arc<Tree>| _ = look(of));
-    let mut requests = false;
-    listeners.iter().chain(clusters).for_each(|of: &Arc<Tree>| requests |= look(of));
+    let mut requests_secrets = false;
+    for part in active {
+        requests_secrets |= memory.add(part, used);
+    }
+    memory.end();
     for table in routes {
         let mut frame = Tree::clone(table);
         if let Some(hosts) = frame.get_mut("virtual_hosts") {
@@ -106,6 +133,5 @@ pub(crate) fn collect(resources: &Resources, memory: Option<&mut FactMemory>, us
         }
         Facts::of(&frame).objects.into_iter().for_each(|object| used.insert(object));
     }
-    memory.0 = kept;
-    requests
+    requests_secrets
 }

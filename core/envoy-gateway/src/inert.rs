@@ -12,8 +12,11 @@ use chancery_base::resource::Object;
 use chancery_kubernetes::object_tables::ByContent;
 use chancery_text::{Node, NodeId, Value, series};
 
-/// Fields with everything below them: kind, path, reason. A path that begins with a dot is the end of a path, in any kind.
-const FIELDS: &[(&str, &str, &str)] = &[
+/// A kind, a path, and the reason why the field has no effect.
+type Field = (&'static str, &'static str, &'static str);
+
+/// Fields with everything below them. A path that begins with a dot is the end of a path, in any kind.
+const FIELDS: &[Field] = &[
     ("EnvoyProxy", "spec.provider.kubernetes.envoyDeployment", OF_PODS),
     ("EnvoyProxy", "spec.provider.kubernetes.envoyDaemonSet", OF_PODS),
     ("EnvoyProxy", "spec.provider.kubernetes.envoyHpa", OF_PODS),
@@ -62,7 +65,8 @@ type Found = (&'static str, String, NodeId);
 
 fn finding(object: &Object) -> Option<Diagnostic> {
     let mut found: Vec<Found> = Vec::new();
-    walk(object, object.root.get("spec")?, &mut String::from("spec"), &mut found);
+    let fields: Vec<&Field> = FIELDS.iter().filter(|(kind, ..)| kind.is_empty() || *object.key.kind == **kind).collect();
+    walk(&fields, object.root.get("spec")?, &mut String::from("spec"), &mut found);
     let (reason, _, at) = found.first()?;
     let mut names: Vec<String> = Vec::new();
     for (own, path, _) in &found {
@@ -84,30 +88,29 @@ fn finding(object: &Object) -> Option<Diagnostic> {
 }
 
 /// Collects the scalars of the list below a node. `path` is the node's path without indexes.
-fn walk(object: &Object, node: &Node, path: &mut String, found: &mut Vec<Found>) {
+fn walk(fields: &[&Field], node: &Node, path: &mut String, found: &mut Vec<Found>) {
     match &node.value {
-        Value::Object(fields) => {
+        Value::Object(members) => {
             let is_backend =
-                fields.get("kind").and_then(Node::as_str) == Some("Backend") && fields.get("group").and_then(Node::as_str) == Some(GROUP);
+                members.get("kind").and_then(Node::as_str) == Some("Backend") && members.get("group").and_then(Node::as_str) == Some(GROUP);
             let own = path.len();
-            for entry in fields.iter() {
+            for entry in members.iter() {
                 path.push('.');
                 path.push_str(&entry.key);
                 if is_backend && entry.key == "port" && !path.contains("targetRef") {
                     found.push((OF_BACKENDS, path.clone(), entry.value.id));
                 } else {
-                    walk(object, &entry.value, path, found);
+                    walk(fields, &entry.value, path, found);
                 }
                 path.truncate(own);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| walk(object, item, path, found)),
-        _ => found.extend(reason(object, path).map(|reason| (reason, path.clone(), node.id))),
+        Value::Array(items) => items.iter().for_each(|item| walk(fields, item, path, found)),
+        _ => found.extend(reason(fields, path).map(|reason| (reason, path.clone(), node.id))),
     }
 }
 
-fn reason(object: &Object, path: &str) -> Option<&'static str> {
+fn reason(fields: &[&Field], path: &str) -> Option<&'static str> {
     let is_below = |field: &str| path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    let is_meant = |kind: &str, field: &str| if kind.is_empty() { path.ends_with(field) } else { *object.key.kind == *kind && is_below(field) };
-    FIELDS.iter().find(|(kind, field, _)| is_meant(kind, field)).map(|(.., reason)| *reason)
+    fields.iter().find(|(_, field, _)| if field.starts_with('.') { path.ends_with(field) } else { is_below(field) }).map(|(.., reason)| *reason)
 }

@@ -67,6 +67,10 @@ impl ListenerMemory {
         self.settings.len() == settings.len() && self.settings.iter().zip(settings).all(|(a, b)| a.is_same(b))
     }
 
+    pub(super) fn knows(&self, of: &Arc<HttpRoute>) -> bool {
+        self.routes.contains_key(&address(of))
+    }
+
     /// Takes a route.
     pub(super) fn route(&mut self, of: &Arc<HttpRoute>) -> Option<KnownRoute> {
         self.routes.remove(&address(of))

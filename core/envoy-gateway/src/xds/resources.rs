@@ -29,7 +29,7 @@ pub(crate) struct AddedCluster {
 
 /// A cluster with its endpoints, if the stream gives them, and the secrets that it needs.
 #[derive(Clone)]
-struct ClusterParts {
+pub(crate) struct ClusterParts {
     cluster: Arc<Tree>,
     endpoints: Option<Arc<Tree>>,
     secrets: Vec<Arc<Tree>>,
@@ -99,13 +99,36 @@ impl ResourceBuilder {
         }
     }
 
+    /// Whether there is a cluster of this name.
+    pub(crate) fn has_cluster(&self, name: &str) -> bool {
+        self.clusters.contains(name)
+    }
+
     /// Adds a cluster with its endpoints and secrets, unless there is one of its name.
     pub(crate) fn add_cluster(&mut self, args: &ClusterArgs<'_>) {
+        self.add_built_cluster(args, None);
+    }
+
+    /// Like [`ResourceBuilder::add_cluster`], for a cluster that may be built already.
+    pub(crate) fn add_built_cluster(&mut self, args: &ClusterArgs<'_>, built: Option<ClusterParts>) {
         let name = Str::new(args.name);
         if !self.clusters.insert(name.clone()) {
             self.added.push(AddedCluster { name, parts: None });
             return;
         }
+        let parts = built.unwrap_or_else(|| ClusterParts::build(args));
+        self.add_parts(&parts);
+        self.added.push(AddedCluster { name, parts: Some(parts) });
+    }
+
+    /// Returns the collected resources.
+    pub(crate) fn finish(self) -> Resources {
+        self.resources
+    }
+}
+
+impl ClusterParts {
+    pub(crate) fn build(args: &ClusterArgs<'_>) -> Self {
         let built = cluster::build(args);
         let mut secrets = Vec::new();
         for of in args.settings.iter().filter_map(|setting| setting.tls.as_ref()).filter(|of| !of.insecure_skip_verify.bool()) {
@@ -118,13 +141,6 @@ impl ResourceBuilder {
         }
         secrets.extend(built.secrets);
         let secrets = secrets.into_iter().map(Arc::new).collect();
-        let parts = ClusterParts { cluster: Arc::new(built.cluster), endpoints: built.endpoints.map(Arc::new), secrets };
-        self.add_parts(&parts);
-        self.added.push(AddedCluster { name, parts: Some(parts) });
-    }
-
-    /// Returns the collected resources.
-    pub(crate) fn finish(self) -> Resources {
-        self.resources
+        Self { cluster: Arc::new(built.cluster), endpoints: built.endpoints.map(Arc::new), secrets }
     }
 }

@@ -6,7 +6,7 @@ use super::listener::{self, Building, Chain, HttpContext};
 use super::memory::{KnownRoute, ListenerMemory, Memory, address};
 use super::metadata::write_metadata;
 use super::proto::{duration, extension, list, message, one};
-use super::resources::{ResourceBuilder, Resources};
+use super::resources::{ClusterParts, ResourceBuilder, Resources};
 use super::{access_log, route, tls, tracing};
 use crate::model::{
     AppProtocol, Certificate, ClusterTraffic, Destination, DestinationSetting, Endpoint, HttpListener, HttpRoute, TcpListener, TcpRoute, Xds,
@@ -16,10 +16,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::executor::{self, Executor};
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// The parts of the controller's configuration that change what Envoy gets.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,9 +62,17 @@ impl Host<'_> {
     }
 }
 
+/// The routes of a listener that were built just now, and the clusters that they may add.
+struct NewParts {
+    /// By the address of the route.
+    routes: HashMap<usize, Result<Tree, String>>,
+    clusters: HashMap<Str, ClusterParts>,
+}
+
 struct Generator<'a> {
     xds: &'a Xds,
     settings: &'a Settings,
+    executor: &'a dyn Executor,
     resources: ResourceBuilder,
     listeners: Vec<Building>,
     tables: Vec<Table>,
@@ -74,10 +83,11 @@ struct Generator<'a> {
 }
 
 /// Generates everything that an Envoy gets. `memory` holds what was generated from the same settings, or is empty; it is `None` if nothing is kept.
-pub(crate) fn generate(xds: &Xds, settings: &Settings, mut memory: Option<&mut Memory>) -> Generated {
+pub(crate) fn generate(xds: &Xds, settings: &Settings, executor: &dyn Executor, mut memory: Option<&mut Memory>) -> Generated {
     let mut generator = Generator {
         xds,
         settings,
+        executor,
         resources: ResourceBuilder::default(),
         listeners: Vec::new(),
         tables: Vec::new(),
@@ -212,6 +222,7 @@ impl<'a> Generator<'a> {
         let known = self.known.as_mut().map(|known| known.take(&of.core.name)).unwrap_or_default();
         let mut known = if known.is_for(&settings) { known } else { ListenerMemory::default() };
         let mut kept = ListenerMemory::of(settings);
+        let mut new = self.build_new(of, &hidden, |route| remembers && known.knows(route));
         let mut hosts: Vec<Host<'_>> = Vec::new();
         let mut places: HashMap<Str, usize> = HashMap::new();
         let mut largest_body = 0;
@@ -228,7 +239,8 @@ impl<'a> Generator<'a> {
                 kept.keep_route(again);
                 continue;
             }
-            let mut built = match route::build(one_route, of, &self.xds.backend_clusters, &hidden) {
+            let built = new.routes.remove(&address(one_route));
+            let mut built = match built.unwrap_or_else(|| route::build(one_route, of, &self.xds.backend_clusters, &hidden)) {
                 Ok(built) => built,
                 Err(error) => {
                     self.errors.push(error);
@@ -242,7 +254,10 @@ impl<'a> Generator<'a> {
             }
             hosts[place].add(one_route, built.clone());
             self.resources.record();
-            self.route_clusters(of, one_route);
+            for args in self.cluster_args(of, one_route) {
+                let built = new.clusters.remove(args.name);
+                self.resources.add_built_cluster(&args, built);
+            }
             let clusters = self.resources.record();
             if remembers {
                 kept.keep_route(KnownRoute { of: one_route.clone(), built, clusters });
@@ -276,6 +291,17 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// Builds the routes of a listener that are not known, and the clusters that they add, on all threads of the host.
+    fn build_new(&self, of: &'a HttpListener, hidden: &[Tree], is_known: impl Fn(&Arc<HttpRoute>) -> bool) -> NewParts {
+        let new: Vec<&Arc<HttpRoute>> = of.routes.iter().filter(|route| !is_known(route)).collect();
+        let routes = executor::map(self.executor, &new, |route| (address(route), route::build(route, of, &self.xds.backend_clusters, hidden)));
+        let mut names = HashSet::new();
+        let all = new.iter().flat_map(|route| self.cluster_args(of, route));
+        let clusters: Vec<ClusterArgs<'_>> = all.filter(|args| !self.resources.has_cluster(args.name) && names.insert(args.name)).collect();
+        let clusters = executor::map(self.executor, &clusters, |args| (Str::new(args.name), ClusterParts::build(args)));
+        NewParts { routes: routes.into_iter().collect(), clusters: clusters.into_iter().collect() }
+    }
+
     fn virtual_host(&self, of: &HttpListener, route: &HttpRoute, metadata: &Tree) -> Tree {
         let host = &route.hostname;
         let plain = host.value.replace('.', "_");
@@ -305,7 +331,9 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn route_clusters(&mut self, listener: &'a HttpListener, of: &'a HttpRoute) {
+    /// Returns the clusters of a route and of its mirrors.
+    fn cluster_args(&self, listener: &'a HttpListener, of: &'a HttpRoute) -> Vec<ClusterArgs<'a>> {
+        let mut all = Vec::new();
         if let Some(destination) = &of.destination
             && route::needs_route_cluster(destination)
         {
@@ -322,19 +350,19 @@ impl<'a> Generator<'a> {
             if !route::needs_cluster_per_setting(of, destination) && destination.cluster_refs.is_empty() {
                 let settings: Vec<&DestinationSetting> = destination.settings.iter().collect();
                 let endpoint_type = EndpointType::of(&settings);
-                self.resources.add_cluster(&ClusterArgs { name: &destination.name, settings, endpoint_type, ..args });
+                all.push(ClusterArgs { name: &destination.name, settings, endpoint_type, ..args });
             } else {
-                for setting in &destination.settings {
+                all.extend(destination.settings.iter().map(|setting| {
                     let settings = alloc::vec![setting];
                     let endpoint_type = EndpointType::of(&settings);
-                    self.resources.add_cluster(&ClusterArgs { name: &setting.name, settings, endpoint_type, ..args.clone() });
-                }
+                    ClusterArgs { name: &setting.name, settings, endpoint_type, ..args.clone() }
+                }));
             }
         }
-        for mirror in &of.mirrors {
-            let args = ClusterArgs { metrics: self.xds.metrics.clone(), is_route: true, ..ClusterArgs::of(&mirror.destination, None) };
-            self.resources.add_cluster(&args);
-        }
+        let metrics = &self.xds.metrics;
+        let of_mirror = |destination: &'a Destination| ClusterArgs { metrics: metrics.clone(), is_route: true, ..ClusterArgs::of(destination, None) };
+        all.extend(of.mirrors.iter().map(|mirror| of_mirror(&mirror.destination)));
+        all
     }
 
     fn tcp_listener(&mut self, of: &'a TcpListener) {
