@@ -14,6 +14,8 @@ use chancery_core::diagnostic::Severity;
 use chancery_core::explain::{dump_config, dump_tree, dump_with_origins, findings};
 use chancery_core::ir::{SecretReference, Spelling};
 use chancery_core::text::{Limits, Node, Str, Value, parse, to_json, to_yaml};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -28,7 +30,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     if args.fields == Fields::Current {
         compilation.change_irs(|ir| ir.delivery.spelling = Spelling::CURRENT);
     }
-    let authority = TemporaryCas::default();
+    let (authority, answers) = (TemporaryCas::default(), Answers::default());
     let mut kinds = Vec::new();
     args.output.iter().for_each(|kind| {
         if !kinds.contains(kind) {
@@ -41,8 +43,8 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     }
     let on_terminal = file_named(args.out.as_deref()).is_none() && args.out_dir.is_none() && std::io::stdout().is_terminal();
     let pretty = args.pretty || (on_terminal && !args.compact);
-    if let Some(absent) = kinds.iter().find(|kind| !compilation.sides().any(|side| Writer { args, side, pretty, authority: &authority }.has(**kind)))
-    {
+    let has = |kind: Kind| compilation.sides().any(|side| Writer { args, side, pretty, authority: &authority, answers: &answers }.has(kind));
+    if let Some(absent) = kinds.iter().find(|kind| !has(**kind)) {
         if absent.is_of_gateway() {
             return Err(input::nothing_runs(&compilation));
         }
@@ -53,7 +55,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
         let views = compilation.take_views();
         std::thread::spawn(move || drop(views));
     }
-    let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty, authority: &authority }).collect();
+    let writers: Vec<Writer<'_>> = compilation.sides().map(|side| Writer { args, side, pretty, authority: &authority, answers: &answers }).collect();
     match &args.out_dir {
         Some(folder) => files(&writers, &kinds, folder, &mut compiler)?,
         None => one_document(&writers, &kinds, &mut compiler)?,
@@ -139,6 +141,9 @@ fn named<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Node)>) -> Node {
     Node::synthesised(Value::Object(fields.into_iter().map(|(name, value)| (name.into(), value)).collect()))
 }
 
+/// Answers of dialects that are computed and not written yet, by dialect and name.
+type Answers = RefCell<BTreeMap<(&'static str, &'static str), Option<Node>>>;
+
 /// Writes the documents of one side.
 struct Writer<'a> {
     args: &'a CompileArgs,
@@ -146,6 +151,7 @@ struct Writer<'a> {
     pretty: bool,
     /// The CA that issues certificates instead of the cluster's.
     authority: &'a TemporaryCas,
+    answers: &'a Answers,
 }
 
 impl<'a> Writer<'a> {
@@ -161,13 +167,20 @@ impl<'a> Writer<'a> {
     /// Whether there is such a document.
     fn has(&self, kind: Kind) -> bool {
         match kind {
-            Kind::Answer(name) => self.answer(name).is_some(),
+            Kind::Answer(_) if app_gateway_document(kind).is_some() && self.side.app_gateways().next().is_some() => true,
+            Kind::Answer(name) => self.answers.borrow_mut().entry((self.dialect(), name)).or_insert_with(|| self.compute(name)).is_some(),
             Kind::Config => true,
             _ => self.side.gateways().next().is_some(),
         }
     }
 
-    fn answer(&self, name: &str) -> Option<Node> {
+    /// Returns an answer of the dialect, for the last time.
+    fn take_answer(&self, name: &'static str) -> Option<Node> {
+        let computed = self.answers.borrow_mut().remove(&(self.dialect(), name));
+        computed.unwrap_or_else(|| self.compute(name))
+    }
+
+    fn compute(&self, name: &str) -> Option<Node> {
         (self.side.dialect().output(name)?.document)(self.side)
     }
 
@@ -264,7 +277,7 @@ impl<'a> Writer<'a> {
     fn node(&self, kind: Kind, gateway: Option<GatewayRef<'_>>, compiler: &mut Compiler) -> Result<Node, Unusable> {
         let absent = || Unusable(format!("there is no `{}` for this input", kind.name()));
         if let Kind::Answer(name) = kind {
-            return self.answer(name).ok_or_else(absent);
+            return self.take_answer(name).ok_or_else(absent);
         }
         if kind == Kind::Config {
             return Ok(dump_config(self.side).0);
