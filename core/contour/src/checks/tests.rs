@@ -370,3 +370,31 @@ fn other_replacement_failures_are_not_reported() {
                  pathRewritePolicy: {replacePrefix: [{prefix: /a, replacement: /b}]}}";
     assert!(of_route(route).iter().all(|reported_findings| !reported_findings.contains("is not replaced")), "{:?}", of_route(route));
 }
+
+#[test]
+fn including_route_replaces_included_routes() {
+    let child = |routes: &str| {
+        format!(
+            "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: blog, namespace: default}}\nspec: {{routes: [{routes}]}}\n"
+        )
+    };
+    let root = |prefix: &str, own: &str| {
+        format!(
+            "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop, namespace: default}}\nspec: {{virtualhost: {{fqdn: \
+             shop.example.com}}, includes: [{{name: blog, conditions: [{{prefix: {prefix}}}]}}], routes: [{{conditions: [{{prefix: {own}}}], \
+             services: [{{name: web, port: 80}}]}}]}}\n"
+        )
+    };
+    let route = "{services: [{name: web, port: 80}]}";
+    let news = "{conditions: [{prefix: /news}], services: [{name: web, port: 80}]}";
+    let conflicts = |text: String| {
+        let all = found(&text).into_iter().filter(|finding| finding.code.name == "route-conflict");
+        all.map(|finding| (finding.message.clone(), finding.related.iter().map(|related| related.message.to_string()).collect::<Vec<_>>())).collect::<Vec<_>>()
+    };
+    let [(message, related)] = &conflicts(format!("{}{}", root("/", "/"), child(route)))[..] else { panic!("one route is replaced") };
+    assert_eq!(message, "HTTPProxy `shop` (default) has a route with the same conditions, and takes all requests of this one");
+    assert_eq!(related, &["this route wins", "no request reaches a route of this include"]);
+    let [(_, related)] = &conflicts(format!("{}{}", root("/app", "/app"), child(&format!("{route}, {news}"))))[..] else { panic!("one of two") };
+    assert_eq!(related, &["this route wins", "this include adds the route"]);
+    assert_eq!(conflicts(format!("{}{}", root("/blog", "/"), child(route))), []);
+}

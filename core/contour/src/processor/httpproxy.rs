@@ -73,10 +73,11 @@ impl<'a> Processing<'a> {
             return self.add_hosts(proxy, listeners, &hosts, orphans);
         }
         let (mut record, mut way) = (Record::default(), Delegation::default());
+        let logged = self.logged.len();
         self.memory.open(proxy.object.id);
         self.root(proxy, &mut way, orphans, &mut record).ok();
         self.memory.close(proxy.object.id);
-        let is_silent = record.condition.is_silent() && !way.has_findings;
+        let is_silent = record.condition.is_silent() && !way.has_findings && self.logged.len() == logged;
         self.proxies.commit(&proxy.full_name(), record.condition);
         // Ways of TCP are not cached.
         if is_new && is_silent && !proxy.spec().field("tcpproxy").exists() {
@@ -308,6 +309,7 @@ impl<'a> Processing<'a> {
         let host = self.host(&listener, &root.host);
         host.ip_filter.clone_from(&ip_filter);
         let table: Arc<Routes> = Arc::new(routes.iter().cloned().collect());
+        self.report_replaced(&routes, &table);
         self.host(&listener, &root.host).add_all(&routes, &table);
         if !root.enforce_tls || spec.field("tcpproxy").exists() {
             return Ok(());

@@ -16,6 +16,7 @@ mod ingress;
 mod jwt;
 mod listener;
 mod memory;
+mod replaced;
 mod route;
 pub(super) mod service;
 mod tcp;
