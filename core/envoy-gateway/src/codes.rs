@@ -16,6 +16,9 @@ chancery_base::codes! {
     LOGIN_WITHOUT_ROUTE = "login-without-route", Warning, "No rule of an OIDC policy matches the path that a login returns to";
     PREFLIGHT_WITHOUT_ROUTE = "preflight-without-route", Warning, "No rule of the route matches the preflight requests of a policy's CORS";
     KEY_NEVER_MATCHES = "key-never-matches", Warning, "No request can have an API key as it is stored";
+    CLIENT_CHOOSES_ADDRESS = "client-chooses-address", Warning, "A client that connects directly chooses the address that policies see";
+    EARLY_HEADER_ADDRESS = "early-header-address", Warning, "An early header gets the address of a proxy instead of the client's";
+    LIMIT_NEVER_REACHED = "limit-never-reached", Warning, "A rule of a rate limit never decides, because another limit is reached first";
     SETTING_OF_WHOLE_PORT = "setting-of-whole-port", Warning, "A setting of one listener applies to all listeners of its port";
     HTTP2_DISABLED = "http2-disabled", Notice, "Envoy Gateway offers no HTTP/2 to clients of listeners with overlapping certificates";
     RETRY_TIMEOUT_LIMITS_FIRST_ATTEMPT = "retry-timeout-limits-first-attempt", Warning, "The timeout of a retry also ends the first attempt";

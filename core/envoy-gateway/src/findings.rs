@@ -5,6 +5,7 @@
 use super::cluster::Admitted;
 use super::codes;
 use super::context::{ADDRESSING, GatewayContext, Listener, RouteContext, RouteParent, Scope, Translator};
+use super::kinds::GROUP;
 use super::load::Loaded;
 use super::load::resources::{From, To};
 use super::options::Options;
@@ -22,7 +23,10 @@ use chancery_text::{Str, series};
 
 /// Reports what the conditions of a class's objects say.
 pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>, sink: &mut Findings) {
-    refused(class, "GatewayClass", loaded.class, loaded.class.spec().field("parametersRef"), sink);
+    match wrong_parameters(class, loaded.class) {
+        Some(found) => _ = sink.report(found),
+        None => refused(class, "GatewayClass", loaded.class, loaded.class.spec().field("parametersRef"), sink),
+    }
     for gateway in t.gateways.iter().chain(&t.failed) {
         if !refused_parameters(&gateway.conditions, t, gateway, sink) {
             refused(&gateway.conditions, "Gateway", gateway.object, gateway.object.spec(), sink);
@@ -287,6 +291,26 @@ fn finding(code: &'static Code, message: String, object: &Admitted<'_>, at: Curs
     Diagnostic::new(code, message, Place::origin(origin)).about(object.object.key.clone())
 }
 
+/// Reports a GatewayClass whose parameters have another group or kind than an EnvoyProxy. Envoy Gateway still processes its Gateways
+/// (`internal/provider/kubernetes/controller.go`).
+fn wrong_parameters(conditions: &Conditions, class: &Admitted<'_>) -> Option<Diagnostic> {
+    let condition = conditions.get("Accepted").filter(|condition| !condition.holds && condition.message.contains("invalid group or kind"))?;
+    let reference = class.spec().field("parametersRef");
+    let (field, value) = [("group", GROUP), ("kind", "EnvoyProxy")].into_iter().find(|(field, value)| reference.field(field).str() != *value)?;
+    let at = if reference.field(field).exists() { reference.field(field) } else { reference };
+    let message = format!(
+        "the {field} of an EnvoyProxy is `{value}`: Envoy Gateway ignores these parameters, and still serves the Gateways of the class ({})",
+        condition.reason
+    );
+    let found = finding(&codes::GATEWAY_REFUSED, message, class, at);
+    let place = Place::origin(at.origin());
+    Some(if reference.field(field).exists() {
+        found.fix(format!("write `{value}`"), place, value)
+    } else {
+        found.help(format!("write `{field}: {value}`"))
+    })
+}
+
 fn refused(conditions: &Conditions, what: &str, object: &Admitted<'_>, at: Cursor<'_>, sink: &mut Findings) {
     if let Some(condition) = conditions.get("Accepted").filter(|condition| !condition.holds) {
         sink.report(finding(&codes::GATEWAY_REFUSED, format!("Envoy Gateway does not accept the {what}: {}", describe(condition)), object, at));
@@ -415,6 +439,14 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
                 ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", describe(condition))),
                 ("Overridden", true) if lost_settings(t, object, sink) => continue,
                 ("Overridden", true) => (&codes::POLICY_OVERRIDDEN, describe(condition)),
+                ("Warning", true) if condition.reason == "DeprecatedField" => {
+                    for part in condition.message.split("; ") {
+                        let at = part.split(" is deprecated").next().map(|path| object.root().at(path)).filter(|at| at.exists());
+                        let message = format!("{part} ({})", condition.reason);
+                        sink.report(finding(&codes::POLICY_WARNING, message, object, at.unwrap_or_else(|| target(object))));
+                    }
+                    continue;
+                }
                 ("Warning", true) => (&codes::POLICY_WARNING, describe(condition)),
                 // Each patch that fails has its own finding.
                 ("Programmed", false) if matches!(condition.reason.as_str(), "ResourceNotFound" | "Invalid") => continue,

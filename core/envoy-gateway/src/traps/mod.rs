@@ -2,9 +2,11 @@
 //!
 //! Does not report refusals; see `findings`.
 
+mod addresses;
 mod credentials;
 mod denials;
 mod index;
+mod limits;
 mod preflights;
 mod replaced;
 mod shared_ports;
@@ -64,6 +66,7 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
         credentials::broken_users(t, policy, sink);
         credentials::bearer_keys(t, policy, sink);
         preflights::lost(&index, policy, sink);
+        literal_headers(policy, sink);
     }
     for policy in t.resources.backend_tls_policies.iter().copied() {
         tls_targets(t, policy, sink);
@@ -80,6 +83,11 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
         source_ranges(policy, sink);
         empty_rules(t, policy, sink);
         lost_limit(t, policy, sink);
+        limits::never_reached(policy, sink);
+    }
+    for policy in t.resources.client_traffic_policies.iter().copied() {
+        addresses::no_trusted_hops(policy, sink);
+        addresses::early_addresses(policy, sink);
     }
     replaced::client_validation(t, sink);
 }
@@ -311,6 +319,21 @@ fn first_attempt(policy: &Admitted<'_>, sink: &mut Findings) {
         found = found.related(value_place(whole), "the timeout of the whole request, which is longer");
     }
     sink.report(found);
+}
+
+/// Reports names of headers for an authorization service that look like patterns. Envoy Gateway compares them exactly (`internal/xds/translator`,
+/// `extauth.go`).
+fn literal_headers(policy: &Admitted<'_>, sink: &mut Findings) {
+    let service = policy.spec().field("extAuth");
+    let lists = [service.field("headersToExtAuth"), service.at("http.headersToBackend")];
+    for name in lists.into_iter().flat_map(|list| list.items()).filter(|name| name.str().contains('*')) {
+        let message = format!("`{0}` is not a pattern: only a header with the name `{0}` matches it", name.str());
+        let help = match service.field("grpc").exists() {
+            true => "list each header, or remove the list: a gRPC service then gets all headers",
+            false => "list each header",
+        };
+        sink.report(finding(&base_codes::LITERAL_PATTERN, message, policy, value_place(name)).help(help));
+    }
 }
 
 /// Reports a back-off for a service that has only one of its two intervals.
