@@ -157,8 +157,11 @@ codes! {
     UNKNOWN_REWRITE_GROUP = "unknown-rewrite-group", Warning, "A rewrite names a group that its regular expression does not have";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "A rewrite joins two path segments or doubles a slash";
     WHOLE_PATH_REPLACED = "whole-path-replaced", Notice, "The upstream gets one path for all paths that a regular expression matches";
+    QUERY_IN_REWRITE = "query-in-rewrite", Warning, "A path rewrite contains a query";
     REPEATED_PREFIX = "repeated-prefix", Warning, "A route repeats the prefix that its include adds";
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "Two timeouts contradict each other";
+    THRESHOLD_BYPASSED = "threshold-bypassed", Notice, "One response of a health check makes an endpoint unhealthy despite the threshold";
+    WEIGHTS_IGNORE_HEALTH = "weights-ignore-health", Notice, "A health check does not change the shares of a weighted route";
     RETRIES_WITHOUT_BUDGET = "retries-without-budget", Notice, "Only Envoy's default budget limits the retries";
     ADMIN_EXPOSED = "admin-exposed", Warning, "Envoy's admin interface can be reached from outside";
     CLEARTEXT_TO_TLS_PORT = "cleartext-to-tls-port", Warning, "Envoy sends cleartext to port 443 of a service";

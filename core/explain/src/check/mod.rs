@@ -17,6 +17,7 @@ mod effect;
 mod exposure;
 mod foreign;
 mod header;
+mod health;
 mod impossible;
 mod inert;
 mod kind;
@@ -84,6 +85,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| regex::check(whole)),
     (Scope::Gateway, |whole, _| rewriting::check(whole)),
     (Scope::Gateway, |whole, _| timing::check(whole)),
+    (Scope::Gateway, |whole, _| health::check(whole)),
     (Scope::Gateway, |whole, _| exposure::check(whole)),
     (Scope::Gateway, |whole, _| redirect::check(whole)),
     (Scope::Gateway, |whole, policy| certificate::check(whole, policy.at)),

@@ -1,4 +1,4 @@
-//! Reports prefix rewrites with one slash too many or too few, and rewrites that name missing groups.
+//! Reports prefix rewrites with one slash too many or too few, rewrites that name missing groups, and rewrites with a query.
 
 use super::whole::{Whole, written};
 use alloc::format;
@@ -31,6 +31,7 @@ struct Found<'a> {
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     groups(whole);
+    queries(whole);
     let mut found = Found::default();
     collect_lowered(whole, &mut found);
     let all = &whole.ir.delivery.verbatim;
@@ -67,6 +68,42 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
         let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
         whole.report(finding.help(help));
+    }
+}
+
+/// Reports rewrites with a query. Envoy replaces a part of the path, and keeps everything after that part (`source/common/router/config_impl.cc`).
+fn queries(whole: &mut Whole<'_>) {
+    let mut found: Vec<(String, Option<Origin>)> = Vec::new();
+    for (_, forward) in whole.forwards() {
+        let Some(rewrite) = &forward.path_rewrite else { continue };
+        let text = match &rewrite.value {
+            PathRewrite::Prefix(by) => by.as_str(),
+            PathRewrite::Regex(rewrite) => rewrite.substitution.as_str(),
+        };
+        found.push((text.into(), rewrite.origin));
+    }
+    let all = &whole.ir.delivery.verbatim;
+    all.listeners.iter().chain(&all.routes).for_each(|tree| collect_rewrites(tree, &mut found));
+    for (text, origin) in found {
+        if text.contains('?') && whole.object(origin).is_some() {
+            let message = format!("`{text}` has a query, but a rewrite only replaces the path: the query of the request follows it as a second `?`");
+            let finding = whole.finding(&codes::QUERY_IN_REWRITE, origin, message);
+            whole.report(finding.help("remove the query: no rewrite can add one"));
+        }
+    }
+}
+
+/// Collects the rewrites of routes that a dialect writes verbatim.
+fn collect_rewrites(tree: &Tree, found: &mut Vec<(String, Option<Origin>)>) {
+    let route = tree.get("route");
+    for rewrite in [route.get("prefix_rewrite"), route.at(&["regex_rewrite", "substitution"])] {
+        if rewrite.text().contains('?') {
+            found.push((rewrite.text().into(), rewrite.origin));
+        }
+    }
+    if route.is_null() {
+        tree.fields().iter().for_each(|(_, value)| collect_rewrites(value, found));
+        tree.items().iter().for_each(|value| collect_rewrites(value, found));
     }
 }
 
