@@ -261,12 +261,14 @@ impl Parser {
         let first = self.next()?;
         // `value in selector`
         if self.takes("in") {
-            return Ok(Expression::Test { selector: self.selector()?, operator: Operator::In, value: first.text().into() });
+            let value = value(&first)?;
+            return Ok(Expression::Test { selector: self.selector()?, operator: Operator::In, value });
         }
         if matches!((self.peek(), self.tokens.get(self.at + 1)), (Some(Token::Word(not)), Some(Token::Word(within))) if not == "not" && within == "in")
         {
             self.at += 2;
-            return Ok(Expression::Test { selector: self.selector()?, operator: Operator::NotIn, value: first.text().into() });
+            let value = value(&first)?;
+            return Ok(Expression::Test { selector: self.selector()?, operator: Operator::NotIn, value });
         }
         self.at -= 1;
         let selector = self.selector()?;
@@ -285,25 +287,45 @@ impl Parser {
             }
             other => return Err(format!("`{other}` is not an operator").into()),
         };
-        let value = match self.next()? {
-            Token::Sign(sign) => return Err(format!("`{sign}` is not a value").into()),
-            token => token.text().to_string(),
-        };
+        let value = value(&self.next()?)?;
         Ok(Expression::Test { selector, operator, value })
     }
 
     fn selector(&mut self) -> Result<Vec<String>, Reason> {
         let Token::Word(word) = self.next()? else { return Err("a field is missing".into()) };
+        if !is_selector(&word) {
+            return Err(format!("`{word}` is not a field").into());
+        }
         let mut path: Vec<String> = word.split('.').map(String::from).collect();
         while self.takes("[") {
             path.push(self.next()?.text().into());
             self.expect("]")?;
         }
-        if path.iter().any(String::is_empty) {
-            return Err(format!("`{word}` is no field").into());
-        }
         Ok(path)
     }
+}
+
+/// Returns the value of a token. A string needs quotes unless it has the form of a field or a number (hashicorp/go-bexpr 0.1.2 `grammar.peg`).
+fn value(token: &Token) -> Result<String, Reason> {
+    match token {
+        Token::Sign(sign) => Err(format!("`{sign}` is not a value").into()),
+        Token::Word(word) if !is_selector(word) && !is_number(word) => Err(format!("the value `{word}` needs quotes").into()),
+        token => Ok(token.text().to_string()),
+    }
+}
+
+/// Whether a word is names of letters, digits and `_`, separated by dots.
+fn is_selector(word: &str) -> bool {
+    let is_name = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    word.split('.').all(is_name)
+}
+
+/// Whether a word is a number without leading zeros.
+fn is_number(word: &str) -> bool {
+    let word = word.strip_prefix('-').unwrap_or(word);
+    let (whole, fraction) = word.split_once('.').map_or((word, None), |(whole, fraction)| (whole, Some(fraction)));
+    let is_digits = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_digits(whole) && (whole == "0" || !whole.starts_with('0')) && fraction.is_none_or(is_digits)
 }
 
 #[cfg(test)]
@@ -338,6 +360,11 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
+        let unquoted = ["foo-bar in Service.Tags", "a.example.com/b in Service.Tags", "Service.Meta.version == 1.2.3", "Node==host-name", "x == 01"];
+        for text in unquoted {
+            assert!(Expression::parse(text).is_err(), "{text}");
+        }
+        assert!(Expression::parse("Service.Meta.version == 1.2 and Service.Port == -1 and a.b in Service.Tags").is_ok());
         for text in ["Service.Meta.version", "== v1", "(Service.Meta.version == v1", "Service.Meta.version == \"v1", "a b c"] {
             assert!(Expression::parse(text).is_err(), "{text}");
         }

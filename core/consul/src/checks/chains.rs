@@ -7,6 +7,7 @@ use crate::entry::{Entry, Kind};
 use crate::validate::is_set;
 use alloc::collections::BTreeSet;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::Code;
 use chancery_base::ir::Tree;
@@ -159,9 +160,18 @@ fn subsets_in_use(mesh: &Mesh<'_>) -> BTreeSet<(Str, Str)> {
     used
 }
 
+/// Whether a terminating gateway serves a service.
+fn is_behind_gateway(mesh: &Mesh<'_>, service: &str) -> bool {
+    let mut names = mesh.entries(Kind::TerminatingGateway).into_iter().flat_map(|entry| entry.tree.get("Services").items());
+    names.any(|of| of.get("Name").is(service) || of.get("Name").is("*"))
+}
+
 fn subsets(mesh: &mut Mesh<'_>, entry: &Entry, used: &BTreeSet<(Str, Str)>) {
-    let of_name = mesh.state.instances.in_mesh_for(&entry.name).chain(mesh.state.instances.of_service(&entry.name));
-    let instances: Vec<_> = of_name.cloned().collect();
+    let sidecars: Vec<_> = mesh.state.instances.in_mesh_for(&entry.name).cloned().collect();
+    let services: Vec<_> = mesh.state.instances.of_service(&entry.name).cloned().collect();
+    // Callers in the mesh only reach sidecars. A terminating gateway reaches the service itself.
+    let only_sidecars = !sidecars.is_empty() && !is_behind_gateway(mesh, &entry.name);
+    let instances: Vec<_> = if only_sidecars { sidecars } else { sidecars.into_iter().chain(services.iter().cloned()).collect() };
     for (name, subset) in entry.tree.get("Subsets").fields() {
         if !used.contains(&(entry.name.clone(), name.clone())) {
             let message = format!("no route, split, redirect or default leads to the subset `{name}`");
@@ -170,7 +180,11 @@ fn subsets(mesh: &mut Mesh<'_>, entry: &Entry, used: &BTreeSet<(Str, Str)>) {
         let Ok(filter) = Expression::parse(subset.get("Filter").text()) else { continue };
         if !instances.is_empty() && !instances.iter().any(|instance| filter.chooses(instance)) {
             let message = format!("no instance of `{}` belongs to the subset `{name}`: requests for this subset get 503", entry.name);
-            mesh.report(&codes::SUBSET_WITHOUT_INSTANCES, message, subset.get("Filter"), Some(entry.object));
+            // A sidecar inherits the tags and metadata of its service unless it has its own (`agent/sidecar_service.go`).
+            let help = services.iter().any(|instance| filter.chooses(instance)).then(
+                || "the filter sees the tags and metadata of the sidecar, not of its service: repeat them in `sidecar_service`, or remove them there",
+            );
+            mesh.report_with(&codes::SUBSET_WITHOUT_INSTANCES, message, subset.get("Filter"), Some(entry.object), help.map(String::from));
         }
         let only_passing = subset.get("OnlyPassing");
         let mut chosen = instances.iter().filter(|instance| filter.chooses(instance)).peekable();
