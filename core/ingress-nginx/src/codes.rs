@@ -20,12 +20,14 @@ chancery_base::codes! {
     CORS_ANY_ORIGIN = "cors-any-origin", Warning, "CORS lets every origin send credentials";
     CANARY_ALONE = "canary-alone", Error, "A canary has no main Ingress";
     SECOND_CANARY = "second-canary", Error, "A canary gets no requests, because another canary comes first";
+    SERVICE_IS_CANARY = "service-is-canary", Error, "A path is ignored, because an older canary names the same Service";
     CANARY_SPREADS = "canary-spreads", Warning, "A canary gets requests of other hosts or paths of the same Service";
     CANARY_NOT_ENABLED = "canary-not-enabled", Warning, "Annotations of a canary have no effect without `canary: \"true\"`";
     MISSING_SERVICE = "missing-service", Error, "A path's Service does not exist, and the path answers 503";
     MISSING_SERVICE_PORT = "missing-service-port", Error, "A path's Service does not have the port, and the path answers 503";
     SERVICE_WITHOUT_ENDPOINTS = "service-without-endpoints", Warning, "A path's Service has no ready endpoint, and the path answers 503";
     BACKEND_IS_NO_SERVICE = "backend-is-no-service", Warning, "A backend is not a Service, and its path is ignored";
+    PASSTHROUGH_WITHOUT_ROOT = "passthrough-without-root", Error, "TLS connections of a host are closed, because passthrough needs the path `/`";
     UNKNOWN_CONFIG_KEY = "unknown-config-key", Warning, "The controller does not know a key of its ConfigMap";
     CONFIG_VALUE_IGNORED = "config-value-ignored", Warning, "A value of the controller's ConfigMap has the wrong form, and its default applies";
     UNKNOWN_CONTROLLER_FLAG = "unknown-controller-flag", Warning, "The controller does not have a flag, or not with this value";

@@ -64,7 +64,20 @@ impl Builder<'_> {
     fn add_path(&mut self, server: &mut Server, of: &IngressPaths<'_>, settings: &Arc<Settings>, (rule, path, service): (&Rule, &Path, &ServiceRef)) {
         let ingress = of.ingress;
         let name = service.upstream(&ingress.namespace);
-        let Some(upstream) = self.upstreams.get(&name).filter(|upstream| !upstream.no_server) else { return };
+        let Some(upstream) = self.upstreams.get(&name) else { return };
+        if upstream.no_server {
+            let canary = upstream.policy.enabled.origin;
+            if !settings.canary.enabled.value {
+                self.notice(Notice {
+                    kind: NoticeKind::ServiceIsCanary,
+                    message: format!("{name} is the upstream of an older canary"),
+                    origin: service.name.origin,
+                    other: canary,
+                    ingress: Some(ingress.object),
+                });
+            }
+            return;
+        }
         let port = upstream.port.clone();
         let location = Location {
             path: path.path.clone(),
@@ -95,7 +108,7 @@ impl Builder<'_> {
         let is_used = taken.is_none();
         if let Some((other, by)) = taken.filter(|(other, _)| *other != path.path.origin) {
             self.notice(Notice {
-                kind: NoticeKind::PathTaken,
+                kind: if settings.canary.enabled.value { NoticeKind::CanaryServiceTaken } else { NoticeKind::PathTaken },
                 message: format!(
                     "Location {:?} already configured for server {:?} by Ingress {:?}",
                     path.path.value,

@@ -63,6 +63,10 @@ pub enum NoticeKind {
     CanaryAlone,
     /// A canary that nginx never checks, because the path has another canary.
     CanarySecond,
+    /// A canary of a path whose Service an older main Ingress names, so that the controller does not serve the Service as a canary.
+    CanaryServiceTaken,
+    /// A Service of a main Ingress that an older canary names, so that the controller serves it only as a canary.
+    ServiceIsCanary,
     /// A canary that also receives requests of other hosts or paths.
     CanarySpreads,
     /// A redirect from a name with or without `www.` that is a host of an Ingress.
@@ -149,11 +153,12 @@ impl Builder<'_> {
             if server.ssl_passthrough.value
                 && let Some(root) = server.locations.iter().find(|location| location.path.value == "/")
             {
-                passthrough.push((server.host.clone(), root.upstream.clone(), root.port.clone()));
+                passthrough.push((server.host.clone(), root.upstream.clone(), root.port.clone(), root.is_default));
             }
         }
-        let passthrough = passthrough.into_iter().map(|(host, upstream, port)| {
-            let address = self.service_address(&upstream, &port);
+        let passthrough = passthrough.into_iter().map(|(host, upstream, port, is_default)| {
+            // The controller's default location has no Service.
+            let address = if is_default { None } else { self.service_address(&upstream, &port) };
             Passthrough { host, upstream, port, address }
         });
         let passthrough = passthrough.collect();

@@ -3,7 +3,9 @@
 //! ingress-nginx `internal/ingress/controller/nginx.go`, `pkg/tcpproxy`: the flag starts a proxy, which chooses the Service by the server name.
 
 use super::CheckInput;
+use crate::codes;
 use crate::ingress::{ANY_HOST, Rule};
+use crate::source::Counted;
 use alloc::format;
 use chancery_base::diagnostic::{Findings, Place, codes as shared};
 
@@ -17,6 +19,9 @@ pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
         let rules = &counted.ingress.rules;
         let is_hostless = |rule: &&Rule| rule.host.value == ANY_HOST;
         let hostless = rules.iter().find(is_hostless);
+        if has_flag {
+            report_missing_root(input, counted, sink);
+        }
         let finding = if rules.iter().all(|rule| is_hostless(&rule)) {
             let message = "`ssl-passthrough` has no effect, because no rule has a `host`: nginx ends TLS itself";
             input.finding(&shared::FIELD_WITHOUT_EFFECT, message, passed.origin).help("write the `host` of the TLS connections in the rule")
@@ -34,5 +39,23 @@ pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
             Some(at) => finding.related(Place::origin(at), format!("{} without a host", if rules.len() == 1 { "the rule" } else { "a rule" })),
             None => finding,
         });
+    }
+}
+
+/// Reports hosts without the path `/`. The proxy uses the Service of this path, and closes the connection if there is none
+/// (`pkg/tcpproxy/tcp.go`).
+fn report_missing_root(input: &CheckInput<'_>, counted: &Counted, sink: &mut Findings) {
+    for rule in counted.ingress.rules.iter().filter(|rule| rule.host.value != ANY_HOST) {
+        let Some(server) = input.built.nginx.server(&rule.host.value) else { continue };
+        if server.locations.iter().any(|location| location.path.value == "/" && location.is_default) {
+            let host = &rule.host.value;
+            let message = format!("every TLS connection to `{host}` is closed: passthrough uses the Service of the path `/`, and the host has none");
+            let place = rule.paths.iter().flatten().next().and_then(|path| path.path.origin).or(rule.host.origin);
+            let finding = input.finding(&codes::PASSTHROUGH_WITHOUT_ROOT, message, place).help("write `path: /`: passthrough does not read paths");
+            sink.report(match counted.settings.ssl_passthrough.origin {
+                Some(at) => finding.related(Place::origin(at), "TLS connections are forwarded without termination"),
+                None => finding,
+            });
+        }
     }
 }

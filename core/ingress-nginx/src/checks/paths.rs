@@ -1,10 +1,12 @@
 //! Reports duplicate paths, unusable backends, and settings of paths with a surprising effect: redirects, error pages and CORS.
 
 use super::{CheckInput, origin_of};
+use crate::annotations::table;
 use crate::build::NoticeKind;
 use crate::codes;
+use crate::source::Counted;
 use alloc::format;
-use chancery_base::diagnostic::Findings;
+use chancery_base::diagnostic::{Findings, codes as shared};
 use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Settings};
 
 pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
@@ -14,6 +16,16 @@ pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
                 let by = notice.message.rsplit_once("by Ingress ").map(|(_, by)| by.trim_matches('"')).unwrap_or_default();
                 let message = format!("the older Ingress {by} has this host and path already: this path and its annotations are ignored");
                 input.notice_finding(&codes::HOST_PATH_TAKEN, message, notice, "the path that is used")
+            }
+            NoticeKind::CanaryServiceTaken => {
+                let message = "this canary gets no requests: an older Ingress names its Service, so the controller does not serve it as a canary";
+                let finding = input.notice_finding(&codes::HOST_PATH_TAKEN, message, notice, "the path that is used");
+                finding.help("give the canary another Service")
+            }
+            NoticeKind::ServiceIsCanary => {
+                let message = "an older canary names this Service and port, so the controller serves it only as a canary: this path is ignored";
+                let finding = input.notice_finding(&codes::SERVICE_IS_CANARY, message, notice, "the canary");
+                finding.help("give the canary and this path different Services")
             }
             NoticeKind::ServiceMissing => {
                 let message = "the Service does not exist, so requests get 503";
@@ -40,6 +52,7 @@ pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
         let annotations = &counted.ingress.annotations;
         report_redirect(input, settings, !counted.ingress.tls.is_empty(), sink);
         report_error_pages(input, settings, sink);
+        report_catch_all(input, counted, sink);
         let is_any = settings.cors.origins.value.iter().any(|origin| *origin == "*");
         if settings.cors.enabled.value && settings.cors.credentials.value && is_any {
             let origin = origin_of(annotations, "cors-allow-origin").or(settings.cors.enabled.origin);
@@ -59,6 +72,22 @@ fn report_redirect(input: &CheckInput<'_>, settings: &Settings, has_tls: bool, s
     if !redirect.url.is_empty() && to_https {
         let message = format!("requests over http are redirected to {} at once: the redirect to https does not apply before", redirect.url.value);
         sink.report(input.finding(&codes::REDIRECT_BEFORE_TLS, message, redirect.url.origin));
+    }
+}
+
+/// Reports redirects and rewrites of an Ingress that only has a default backend: the controller does not apply them
+/// (`internal/ingress/controller/controller.go`, `createServers`).
+fn report_catch_all(input: &CheckInput<'_>, counted: &Counted, sink: &mut Findings) {
+    let ingress = &counted.ingress;
+    if !ingress.rules.is_empty() || ingress.default_service().is_none() {
+        return;
+    }
+    for (name, value) in ingress.annotations.own() {
+        if table::find(name).is_some_and(|annotation| matches!(annotation.group, "Redirect" | "Rewrite")) {
+            let message = format!("`{name}` has no effect: the controller applies it to paths of rules, and not to a `defaultBackend`");
+            let finding = input.finding(&shared::FIELD_WITHOUT_EFFECT, message, value.origin);
+            sink.report(finding.help("write a rule with the path `/` and without a host instead of `defaultBackend`"));
+        }
     }
 }
 
