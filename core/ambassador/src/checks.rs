@@ -229,9 +229,16 @@ fn selector(host: &Object) -> Option<&Node> {
     ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name))
 }
 
-/// That the first of some Hosts leaves a Mapping out, if it chooses by labels.
+/// Whether the labels of a Mapping have all values of a Host's selector.
+fn selects(host: &Object, mapping: &Object) -> bool {
+    let labels = mapping.root.at(&["metadata", "labels"]);
+    let wanted = selector(host).and_then(|selector| selector.get("matchLabels")).and_then(Node::as_object);
+    wanted.is_some_and(|wanted| wanted.iter().all(|entry| labels.and_then(|labels| labels.get(&entry.key)) == Some(&entry.value)))
+}
+
+/// Reports a Mapping that Hosts leave out, because they choose by labels. Names the Host whose labels the Mapping has, or else the first one.
 fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
-    let host = fit.first()?;
+    let host = fit.iter().find(|host| selects(host, mapping)).or(fit.first())?;
     let selector = selector(host)?;
     let name = &host.key.name;
     let redirect = field(mapping, "host_redirect").filter(|redirect| redirect.as_bool() == Some(true));
@@ -242,16 +249,21 @@ fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
         return Some(
             Diagnostic::new(&codes::UNSERVED, message, Place::key(mapping.id, redirect.id))
                 .related(Place::key(host.id, selector.id), "the selector")
-                .help("take `mappingSelector` away from the Host: the hostname of the Mapping is enough"),
+                .help(match (self::hostname(host), self::hostname(mapping)) {
+                    (Some(of_host), of_mapping) if of_mapping != Some(of_host) => {
+                        format!("remove `mappingSelector` from the Host, and write `hostname: {of_host}` in the Mapping")
+                    }
+                    _ => "remove `mappingSelector` from the Host: the hostname of the Mapping is enough".into(),
+                }),
         );
     }
     let message =
-        format!("Host `{name}` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it");
+        format!("Host `{name}` has this Mapping's hostname, but only accepts Mappings with the labels of its selector, so no request reaches it");
     let mut finding = Diagnostic::new(&codes::UNSERVED, message, at_name(mapping)).related(Place::key(host.id, selector.id), "the required labels");
     if let Some(hostname) = field(mapping, "hostname") {
         finding = finding.related(Place::value(mapping.id, hostname.id), "the Host has this hostname");
     }
-    Some(finding.help("give the Mapping these labels, or take `mappingSelector` away from the Host"))
+    Some(finding.help("give the Mapping these labels, or remove `mappingSelector` from the Host"))
 }
 
 /// The matching fields of a Mapping.

@@ -219,12 +219,20 @@ fn why_no_host_takes_a_mapping_is_said() {
     let message = "no Host has the hostname `shop.org`, so no request reaches this Mapping";
     assert_eq!(far, [(message.into(), "the existing Hosts have the hostname `a.example.com`".into())]);
     let chosen = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*'");
-    let message = "Host `h` has this Mapping's hostname, but takes only Mappings with the labels of its selector, so no request reaches it";
-    assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
+    let message = "Host `h` has this Mapping's hostname, but only accepts Mappings with the labels of its selector, so no request reaches it";
+    assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or remove `mappingSelector` from the Host".into())]);
     let redirect = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*', host_redirect: true");
     let ignored = "Host `h` selects Mappings by labels, and Emissary ignores the labels of a Mapping with `host_redirect`, so no request reaches it";
-    assert_eq!(redirect, [(ignored.into(), "take `mappingSelector` away from the Host: the hostname of the Mapping is enough".into())]);
+    assert_eq!(redirect, [(ignored.into(), "remove `mappingSelector` from the Host: the hostname of the Mapping is enough".into())]);
     assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
+    // The Host with the Mapping's labels is meant, even if another Host comes first.
+    let other = "hostname: a.example.com, mappingSelector: {matchLabels: {type: api}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\n\
+                 metadata: {name: front}\nspec: {requestPolicy: {insecure: {action: Route}}, hostname: front.example.com, mappingSelector: \
+                 {matchLabels: {type: front}}";
+    let labelled = untaken(other, "hostname: '*', host_redirect: true}\nmetadata: {name: m, labels: {type: front}");
+    let ignored = ignored.replace("`h`", "`front`");
+    let help = "remove `mappingSelector` from the Host, and write `hostname: front.example.com` in the Mapping";
+    assert_eq!(labelled, [(ignored, help.into())]);
     // The Host with the more specific hostname receives the requests.
     let narrower = |labels: &str| {
         let host = "hostname: '*'}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: narrow}\n\

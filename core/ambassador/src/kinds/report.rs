@@ -71,6 +71,9 @@ impl<'a> Report<'a> {
         let kind = self.kind.name;
         let message = match (version.as_str(), in_annotation) {
             ("", _) => format!("this {kind} has no `apiVersion`"),
+            (version, true) if version.ends_with("/v1") => {
+                format!("Emissary crashes on a {kind} of the version `{version}` in an annotation, and sends no configuration")
+            }
             (version, true) => format!("a {kind} in an annotation cannot have the version `{version}`"),
             (version, false) => format!("there is no {kind} in version `{version}`"),
         };
