@@ -27,6 +27,7 @@ chancery_base::codes! {
     TOO_MANY_HOSTS = "too-many-hosts", Warning, "A rule has more than five hosts, and AGIC uses only the first five";
     CONTESTED_PROBE = "contested-probe", Warning, "Two paths require different probes of the same name";
     WIDE_PREFIX = "wide-prefix", Notice, "A prefix matches more than Kubernetes specifies";
+    PATH_WITHOUT_STAR = "path-without-star", Notice, "A path without a star matches only itself";
     EXACT_ROOT = "exact-root", Warning, "An exact `/` matches every path";
     WILDCARD_HOST_FIRST = "wildcard-host-first", Warning, "A wildcard host of another listener is matched before the host";
     PROHIBITED_PATH_LOST = "prohibited-path-lost", Warning, "AGIC removes a path rule that a prohibited target names";

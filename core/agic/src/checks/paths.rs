@@ -98,8 +98,19 @@ fn wide(checked: &Checked<'_, '_>, path: &Path) -> Option<Diagnostic> {
             let finding = checked.finding(&codes::WIDE_PREFIX, message, path.path.origin);
             Some(finding.help(format!("write `{text}/` for everything below it, and another path with `{text}` as `Exact`")))
         }
+        // The path of a file has nothing below it.
+        PathType::Unspecified if !path.is_catch_all() && !text.ends_with('*') && !names_file(text) && !patterns::is_odd(path) => {
+            let message = format!("the path `{text}` matches only itself: without a star, it has no paths below it");
+            let finding = checked.finding(&codes::PATH_WITHOUT_STAR, message, path.path.origin);
+            Some(finding.help(format!("write `{}/*` for the paths below it, or `pathType: Exact` if it is meant so", text.trim_end_matches('/'))))
+        }
         _ => None,
     }
+}
+
+/// Whether the last segment of a path has an ending, as the name of a file.
+fn names_file(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|segment| segment.contains('.'))
 }
 
 impl ListenerPaths {
