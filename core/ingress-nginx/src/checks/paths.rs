@@ -6,8 +6,9 @@ use crate::build::NoticeKind;
 use crate::codes;
 use crate::source::Counted;
 use alloc::format;
-use chancery_base::diagnostic::{Findings, codes as shared};
+use chancery_base::diagnostic::{Findings, Place, codes as shared};
 use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Settings};
+use chancery_base::re2::engine::Finder;
 
 pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
     for notice in &input.built.notices {
@@ -53,6 +54,7 @@ pub(super) fn check(input: &CheckInput<'_>, sink: &mut Findings) {
         report_redirect(input, settings, !counted.ingress.tls.is_empty(), sink);
         report_error_pages(input, settings, sink);
         report_catch_all(input, counted, sink);
+        report_rewrite_groups(input, counted, sink);
         let is_any = settings.cors.origins.value.iter().any(|origin| *origin == "*");
         if settings.cors.enabled.value && settings.cors.credentials.value && is_any {
             let origin = origin_of(annotations, "cors-allow-origin").or(settings.cors.enabled.origin);
@@ -88,6 +90,30 @@ fn report_catch_all(input: &CheckInput<'_>, counted: &Counted, sink: &mut Findin
             let finding = input.finding(&shared::FIELD_WITHOUT_EFFECT, message, value.origin);
             sink.report(finding.help("write a rule with the path `/` and without a host instead of `defaultBackend`"));
         }
+    }
+}
+
+/// Reports a rewrite that names a group which a path lacks: nginx replaces the group with nothing.
+fn report_rewrite_groups(input: &CheckInput<'_>, counted: &Counted, sink: &mut Findings) {
+    let target = &counted.settings.rewrite.target;
+    let digits = target.value.split('$').skip(1).filter_map(|after| after.chars().next()?.to_digit(10));
+    let Some(named) = digits.max().filter(|named| *named > 0) else { return };
+    for (_, path) in counted.ingress.paths() {
+        let Ok(pattern) = Finder::new(&path.path.value) else { continue };
+        let groups = match pattern.group_count() {
+            there if there >= named as usize => continue,
+            0 => "no group".into(),
+            1 => "one group".into(),
+            there => format!("{there} groups"),
+        };
+        let message = format!("the target names the group `${named}`, and the path `{}` has {groups}: nginx writes nothing for it", path.path.value);
+        let finding = input.finding(&shared::UNKNOWN_REWRITE_GROUP, message, target.origin);
+        let finding = finding.help("groups are the parts of the path in parentheses, such as `/app(/|$)(.*)` with `$2`");
+        sink.report(match path.path.origin {
+            Some(at) => finding.related(Place::origin(at), "the path"),
+            None => finding,
+        });
+        return;
     }
 }
 
