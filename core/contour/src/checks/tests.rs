@@ -389,7 +389,8 @@ fn including_route_replaces_included_routes() {
     let news = "{conditions: [{prefix: /news}], services: [{name: web, port: 80}]}";
     let conflicts = |text: String| {
         let all = found(&text).into_iter().filter(|finding| finding.code.name == "route-conflict");
-        all.map(|finding| (finding.message.clone(), finding.related.iter().map(|related| related.message.to_string()).collect::<Vec<_>>())).collect::<Vec<_>>()
+        all.map(|finding| (finding.message.clone(), finding.related.iter().map(|related| related.message.to_string()).collect::<Vec<_>>()))
+            .collect::<Vec<_>>()
     };
     let [(message, related)] = &conflicts(format!("{}{}", root("/", "/"), child(route)))[..] else { panic!("one route is replaced") };
     assert_eq!(message, "HTTPProxy `shop` (default) has a route with the same conditions, and takes all requests of this one");

@@ -173,6 +173,15 @@ fn help(error: &SubCondition) -> Option<&'static str> {
             "an earlier include of this HTTPProxy has the same conditions, so this one has no effect: change its conditions, or remove it"
         }
         ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",
+        ("AuthError", "AuthNotPermitted") => {
+            "add `tls.secretName`: Contour authorizes requests on TLS listeners only. Until then it does not serve this HTTPProxy"
+        }
+        ("JWTVerificationError", "JWTVerificationNotPermitted") => {
+            "add `tls.secretName`: Contour verifies tokens on TLS listeners only. Until then it does not serve this HTTPProxy"
+        }
+        ("TLSError", "TLSConfigNotValid") if error.message.contains("both Passthrough and SecretName") => {
+            "remove `passthrough` to terminate TLS in Envoy, or `secretName` to forward TLS connections"
+        }
         ("CORSError", _) if error.message.contains("invalid regex match") => {
             "write each origin, such as `https://app.example.org`, or a regular expression, such as `https://[^.]+[.]example[.]org`"
         }
