@@ -94,7 +94,8 @@ pub(super) fn custom(object: &Object, admission: &Admission, options: &Options, 
     let mut resource = parts.resource(object, options);
     if !good_id(&resource, options) {
         let node = id_node(&resource.spec).map_or(object.root.id, |node| node.id);
-        sink.report(findings::other_id(object.id, object.key.clone(), node, options));
+        let found = findings::id_in_config(object, options);
+        sink.report(found.unwrap_or_else(|| findings::other_id(object.id, object.key.clone(), node, options)));
         return None;
     }
     let base = format!("{}.{}", resource.name, resource.namespace);

@@ -53,8 +53,22 @@ pub(super) fn old_ingress(object: &Object) -> Diagnostic {
 }
 
 pub(super) fn other_id(object: ObjectId, key: ResourceKey, node: NodeId, options: &Options) -> Diagnostic {
-    let message = format!("{key} is for another instance: this one has the ambassador_id `{}`", options.ambassador_id);
+    let message = format!("{key} is for another instance: Chancery compiles for the ambassador_id `{}`", options.ambassador_id);
     Diagnostic::new(&codes::OTHER_AMBASSADOR_ID, message, Place::value(object, node)).about(key)
+}
+
+/// A Module for another instance whose `config` has the id that its `spec` should have (Emissary `config.py`, `good_ambassador_id`).
+pub(super) fn id_in_config(object: &Object, options: &Options) -> Option<Diagnostic> {
+    let config = object.root.at(&["spec", "config"]).or_else(|| object.root.get("config")).filter(|_| *object.key.kind == *"Module")?;
+    let id = ["ambassador_id", "ambassadorId"].into_iter().find_map(|name| config.get(name))?;
+    let is_meant = |id: &Node| id.as_str() == Some(&*options.ambassador_id);
+    if !is_meant(id) && !id.as_array().is_some_and(|ids| ids.iter().any(is_meant)) {
+        return None;
+    }
+    let message = format!("`ambassador_id` has no effect in `config`, so the instance `{}` ignores this Module", options.ambassador_id);
+    let mut finding = Diagnostic::new(&codes::OTHER_AMBASSADOR_ID, message, Place::key(object.id, id.id)).about(object.key.clone());
+    finding.severity = Severity::Warning;
+    Some(finding.help("move it out of `config`, to `spec.ambassador_id`"))
 }
 
 pub(super) fn not_watched(object: &Object, why: &str) -> Diagnostic {
