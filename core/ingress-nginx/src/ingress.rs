@@ -90,7 +90,7 @@ impl ServiceRef {
         }
     }
 
-    /// Returns the name with which the controller looks up the Service. The name is empty if the Ingress sets no port.
+    /// Returns the name that the controller looks up. The name is empty if the Ingress sets no port.
     pub fn lookup_name(&self) -> &str {
         if self.port.is_empty() { "" } else { &self.name.value }
     }

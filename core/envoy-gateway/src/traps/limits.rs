@@ -30,7 +30,7 @@ pub(super) fn never_reached(policy: &Admitted<'_>, sink: &mut Findings) {
     }
 }
 
-/// Whether one rule refuses each request that another rule would refuse. Of two equal rules, the first one does.
+/// Whether one rule refuses each request that another rule would refuse. The first of two equal rules does.
 fn decides_first(one: Cursor<'_>, other: Cursor<'_>, is_before: bool) -> bool {
     let limit = |rule: Cursor<'_>| (rule.at("limit.requests").int(), Str::new(rule.at("limit.unit").str()));
     let ((Some(strict), unit), (Some(loose), other_unit)) = (limit(one), limit(other)) else { return false };

@@ -371,7 +371,7 @@ annotations! {
         "The value of X-Forwarded-Prefix; only with `rewrite-target`";
 }
 
-/// The groups of annotations that apply to a canary: settings of its own upstream, and settings of a server that any Ingress of the host may set.
+/// The groups of annotations that apply to a canary: settings of the canary's upstream, and settings of a server that any Ingress of the host may set.
 const GROUPS_OF_CANARIES: [&str; 6] = ["Canary", "CertificateAuth", "LoadBalancing", "ServiceUpstream", "StreamSnippet", "UpstreamHashBy"];
 
 impl Annotation {

@@ -13,7 +13,7 @@ use chancery_base::ir::nginx::Nginx;
 use chancery_base::ir::nginx::globals::KEYS;
 use chancery_nginx::refusal::{self, Fault, Refusal};
 
-/// The maximum number of Ingresses for which the webhook's checks run.
+/// The webhook's checks run for at most this many Ingresses.
 const MAX_WEBHOOK_INGRESSES: usize = 500;
 
 /// Returns the reasons why nginx refuses the configuration.
