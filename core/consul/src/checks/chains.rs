@@ -9,9 +9,9 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::diagnostic::Code;
+use chancery_base::diagnostic::{Code, codes as base_codes};
 use chancery_base::ir::Tree;
-use chancery_text::Str;
+use chancery_text::{Node, NodeId, Str, Value};
 
 const KINDS: [Kind; 3] = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
 
@@ -69,6 +69,7 @@ fn services(tree: &Tree, found: &mut Vec<Str>) {
 }
 
 fn router(mesh: &mut Mesh<'_>, entry: &Entry) {
+    empty_rewrites(mesh, entry);
     let mut whole: Option<usize> = None;
     for (at, route) in entry.tree.get("Routes").items().iter().enumerate() {
         if let Some(earlier) = whole {
@@ -81,6 +82,31 @@ fn router(mesh: &mut Mesh<'_>, entry: &Entry) {
             whole = Some(at);
         }
         empty_target(mesh, entry, route.get("Destination"), &codes::ROUTE_WITHOUT_INSTANCES, "this route leads");
+    }
+}
+
+/// Reports empty rewrites, which Consul treats as absent (`agent/structs/config_entry_discoverychain.go`).
+fn empty_rewrites(mesh: &mut Mesh<'_>, entry: &Entry) {
+    // The name differs in YAML, JSON and HCL: `PrefixRewrite`, `prefixRewrite`, `prefix_rewrite`.
+    fn collect(node: &Node, found: &mut Vec<NodeId>) {
+        match &node.value {
+            Value::Object(fields) => fields.iter().for_each(|field| {
+                let is_rewrite = field.key.replace('_', "").eq_ignore_ascii_case("prefixrewrite");
+                if is_rewrite && field.value.as_str() == Some("") {
+                    found.push(field.value.id);
+                }
+                collect(&field.value, found);
+            }),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    mesh.objects.get(entry.object).into_iter().for_each(|object| collect(&object.root, &mut found));
+    for node in found {
+        let message = "an empty `PrefixRewrite` changes nothing: the service gets the whole path".into();
+        let help = "write `/`, and end `PathPrefix` with a slash".into();
+        mesh.report_key(&base_codes::FIELD_WITHOUT_EFFECT, message, (entry.object, node), Some(help));
     }
 }
 

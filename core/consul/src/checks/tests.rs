@@ -274,6 +274,31 @@ fn double_slash_rewrite_in_router_is_reported() {
 }
 
 #[test]
+fn empty_prefix_rewrite_has_no_effect() {
+    let of = |rewrite: &str| {
+        let router =
+            format!("{{Kind: service-router, Name: api, Routes: [{{Match: {{HTTP: {{PathPrefix: /a}}}}, Destination: {{Service: api{rewrite}}}}}]}}");
+        found("field-without-effect", &[HTTP, &router, "service: {name: api, port: 81, connect: {sidecar_service: {}}}"])
+    };
+    assert_eq!(of(", PrefixRewrite: ''"), ["an empty `PrefixRewrite` changes nothing: the service gets the whole path"]);
+    assert_eq!(of(", PrefixRewrite: /"), [""; 0]);
+    assert_eq!(of(""), [""; 0]);
+}
+
+#[test]
+fn filters_see_sidecars_instead_of_services() {
+    let of = |sidecar: &str| {
+        let api = format!("service: {{name: api, port: 81, tags: [prod], connect: {{sidecar_service: {{{sidecar}}}}}}}");
+        let resolver = "{Kind: service-resolver, Name: api, DefaultSubset: p, Subsets: {p: {Filter: '\"prod\" in Service.Tags'}}}";
+        let web =
+            "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: api, local_bind_port: 9191}]}}}}";
+        found("subset-without-instances", &[HTTP, resolver, web, &api])
+    };
+    assert_eq!(of(""), [""; 0], "the sidecar inherits the tags");
+    assert_eq!(of("tags: [sidecar]"), ["no instance of `api` belongs to the subset `p`: requests for this subset get 503"]);
+}
+
+#[test]
 fn seconds_field_is_not_reported_as_nanoseconds() {
     let provider = |remote: &str| {
         let entry = format!("Kind: jwt-provider\nName: p\nIssuer: i\nJSONWebKeySet: {{Remote: {{URI: 'https://a.example.com/keys', {remote}}}}}");
