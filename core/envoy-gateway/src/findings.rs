@@ -380,16 +380,32 @@ fn needed_grant<'a>(t: &Translator<'_>, route: &RouteContext<'a>) -> Option<(Cur
         if t.resources.permits(from, To { group, kind, namespace, name }) {
             return None;
         }
-        let grant = format!(
-            "add this grant: {{apiVersion: {}/v1beta1, kind: ReferenceGrant, metadata: {{name: {}, namespace: {namespace}}}, \
-             spec: {{from: [{{group: {}, kind: {}, namespace: {own}}}], to: [{{group: '{group}', kind: {kind}, name: {name}}}]}}}}",
-            super::kinds::GATEWAY_API,
-            route.object.name(),
-            super::kinds::GATEWAY_API,
-            route.kind.name()
-        );
-        Some((at, grant))
+        Some((at, grant(route.object, super::kinds::GATEWAY_API, at, "Service")))
     })
+}
+
+/// Describes the ReferenceGrant that a reference to another namespace needs. `group` is the object's.
+fn grant(object: &Admitted<'_>, group: &str, to: Cursor<'_>, default_kind: &str) -> String {
+    let (to_group, kind) = (to.field("group").str(), to.field("kind").some_str().unwrap_or(default_kind));
+    format!(
+        "add this grant: {{apiVersion: {}/v1beta1, kind: ReferenceGrant, metadata: {{name: {}, namespace: {}}}, \
+         spec: {{from: [{{group: {group}, kind: {}, namespace: {}}}], to: [{{group: '{to_group}', kind: {kind}, name: {}}}]}}}}",
+        super::kinds::GATEWAY_API,
+        object.name(),
+        to.field("namespace").str(),
+        object.kind.name(),
+        object.namespace(),
+        to.field("name").str()
+    )
+}
+
+/// Finds the reference of a policy to another namespace that a message names as `NAMESPACE/NAME`.
+fn foreign_reference<'a>(at: Cursor<'a>, message: &str) -> Option<Cursor<'a>> {
+    let (namespace, name) = (at.field("namespace").some_str(), at.field("name").str());
+    if namespace.is_some_and(|namespace| message.contains(&format!(" {namespace}/{name} "))) {
+        return Some(at);
+    }
+    at.entries().find_map(|(_, value)| foreign_reference(value, message)).or_else(|| at.items().find_map(|item| foreign_reference(item, message)))
 }
 
 fn policies(t: &Translator<'_>, sink: &mut Findings) {
@@ -454,16 +470,23 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
                 _ => continue,
             };
             let at = if *code == codes::POLICY_REFUSED { blamed(object, &condition.message).unwrap_or(target(object)) } else { target(object) };
-            let found = finding(code, message, object, at);
+            let is_forbidden = *code == codes::POLICY_REFUSED && message.contains("not permitted by any ReferenceGrant");
+            let reference = if is_forbidden { foreign_reference(object.spec(), &condition.message) } else { None };
+            let found = finding(code, message, object, reference.map_or(at, |of| of.field("namespace")));
+            let found = match reference {
+                // References to certificates name no kind.
+                Some(of) => found.help(grant(object, GROUP, of, if condition.message.contains(" Secret ") { "Secret" } else { "Service" })),
+                None => found,
+            };
             let found = if *code == codes::POLICY_REFUSED && is_out_of_force(t, object) { without_effect(found, object) } else { found };
             let broken = if *code == codes::POLICY_REFUSED { broken_routes(t, object) } else { Vec::new() };
             sink.report(if broken.is_empty() {
                 found
             } else {
-                found.help(format!(
-                    "until then {} answers 500 to every request that the policy is for; other routes are not affected",
-                    series(&broken)
-                ))
+                let effect =
+                    format!("until then {} answers 500 to every request that the policy is for; other routes are not affected", series(&broken));
+                let help = found.help.as_ref().map_or_else(|| effect.clone(), |help| format!("{help}; {effect}"));
+                found.help(help)
             });
         }
     }
