@@ -11,7 +11,7 @@ use chancery_base::ir::{
     ClusterDiscovery, EndpointAddress, FilterChain, HttpConnectionManager, HttpFilterKind, NetworkFilter, PerFilter, Redirect, Route, RouteAction,
     StringMatch, TlsParameters, TlsVersion, VirtualHost,
 };
-use chancery_base::resource::{Origin, Sourced};
+use chancery_base::resource::{Origin, Rule, Sourced};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
@@ -182,8 +182,16 @@ fn unprotected(whole: &mut Whole<'_>) -> HashSet<Str> {
     for (at, what, domain) in found {
         let message = format!("{what} asked for only over TLS: this route forwards requests for http://{domain} without asking");
         if whole.object(at).is_some() {
+            // Contour redirects cleartext requests unless a route permits them.
+            let permits = at.zip(whole.node(at).and_then(|route| route.get("permitInsecure")));
+            let (at, help) = match permits {
+                Some((route, node)) => {
+                    (Some(Origin::new(route.object(), node.id, Rule::Field)), "remove `permitInsecure`, so that the route redirects to https://")
+                }
+                None => (at, "let the route redirect to https://"),
+            };
             let finding = whole.finding(&codes::UNPROTECTED_CLEARTEXT, at, message);
-            whole.report(finding.help("let the route redirect to https://"));
+            whole.report(finding.help(help));
         }
     }
     domains

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use chancery_base::diagnostic::codes;
 use chancery_base::ir::{HealthChecker, Tree, UpstreamClusters};
 use chancery_base::resource::Origin;
-use chancery_text::{Node, NodeId, Value};
+use chancery_text::Node;
 use hashbrown::{HashMap, HashSet};
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -37,7 +37,9 @@ fn thresholds(whole: &mut Whole<'_>) {
     }
     let mut seen = HashSet::new();
     for (threshold, origin, is_verbatim) in found {
-        if threshold < 2 || !seen.insert(origin) || !is_written(whole, origin, threshold) {
+        // Any other number is a default.
+        let is_written = || whole.node(origin).and_then(Node::as_i64) == Some(threshold);
+        if threshold < 2 || !seen.insert(origin) || !is_written() {
             continue;
         }
         let message =
@@ -45,23 +47,6 @@ fn thresholds(whole: &mut Whole<'_>) {
         let finding = whole.finding(&codes::THRESHOLD_BYPASSED, origin, message);
         let is_envoy_gateway = is_verbatim && whole.side.dialect().name == "envoy-gateway";
         whole.report(if is_envoy_gateway { finding.help("list the statuses that should count in `http.retriableStatuses`") } else { finding });
-    }
-}
-
-/// Whether an object contains a number at an origin; otherwise the number is a default.
-fn is_written(whole: &Whole<'_>, origin: Option<Origin>, number: i64) -> bool {
-    let Some((object, node)) = whole.object(origin).zip(origin.map(Origin::node)) else { return false };
-    node.is_some() && find(&object.root, node).and_then(Node::as_i64) == Some(number)
-}
-
-fn find(root: &Node, id: NodeId) -> Option<&Node> {
-    if root.id == id {
-        return Some(root);
-    }
-    match &root.value {
-        Value::Object(fields) => fields.iter().find_map(|entry| find(&entry.value, id)),
-        Value::Array(items) => items.iter().find_map(|item| find(item, id)),
-        _ => None,
     }
 }
 

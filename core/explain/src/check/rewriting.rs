@@ -64,8 +64,11 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let sent = format!("{other}{}", asked.get(prefix.len()..).unwrap_or_default());
         let Some(key) = whole.key(origin) else { continue };
         let message = format!("a request for `{asked}` {verb} `{sent}`");
-        let help =
-            if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
+        let help = if begins {
+            format!("end the replacement with a slash: `{other}/`")
+        } else {
+            format!("end the prefix with a slash too: `{prefix}/`. A request for `{prefix}` then needs a separate route")
+        };
         let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
         whole.report(finding.help(help));
     }

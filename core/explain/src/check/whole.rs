@@ -8,7 +8,7 @@ use chancery_base::compilation::SideRef;
 use chancery_base::diagnostic::{Code, Diagnostic, Place};
 use chancery_base::ir::{Cluster, Cors, Forward, Ir, NetworkFilter, PerFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
 use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
-use chancery_text::Str;
+use chancery_text::{Node, NodeId, Str, Value};
 use hashbrown::{HashMap, HashSet};
 
 /// One gateway of a side, and its findings. Copies share the input.
@@ -101,6 +101,22 @@ impl<'a> Whole<'a> {
     /// Returns the object of an origin; `None` for values that the controller has built in.
     pub fn object(&self, origin: Option<Origin>) -> Option<&'a Object> {
         self.side.objects().get(origin?.object())
+    }
+
+    /// Returns the node of an origin.
+    pub fn node(&self, origin: Option<Origin>) -> Option<&'a Node> {
+        fn find(root: &Node, id: NodeId) -> Option<&Node> {
+            if root.id == id {
+                return Some(root);
+            }
+            match &root.value {
+                Value::Object(fields) => fields.iter().find_map(|entry| find(&entry.value, id)),
+                Value::Array(items) => items.iter().find_map(|item| find(item, id)),
+                _ => None,
+            }
+        }
+        let (object, id) = (self.object(origin)?, origin?.node());
+        id.is_some().then(|| find(&object.root, id)).flatten()
     }
 
     /// Returns the name of an origin's object.
