@@ -91,8 +91,8 @@ fn findings(out: &mut String, row: &LedgerRow, style: &Style) {
 /// The annotations of ingress-nginx, and what a conversion does with them.
 fn annotations(of: &AnnotationInventory, style: &Style) -> String {
     let mut out = String::new();
-    let share = format!("{} of {} are converted exactly to Envoy Gateway", of.exact, count(of.ingresses, "Ingress"));
-    let _ = writeln!(out, "\n{}  {}", style.bold("Annotations"), style.dim(share));
+    let share = format!("`chancery convert` translates {} of {} to Envoy Gateway exactly", of.exact, count(of.ingresses, "Ingress"));
+    let _ = writeln!(out, "\n{}  {}", style.bold("Conversion of annotations"), style.dim(share));
     let width = of.annotations.iter().map(|used| used.name.len()).max().unwrap_or_default();
     for used in &of.annotations {
         let (name, word) = (used.fidelity.name(), used.fidelity);

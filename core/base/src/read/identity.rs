@@ -157,7 +157,9 @@ fn is_kustomization(node: &Node) -> bool {
 }
 
 fn incomplete(node: &Node, path: &str) -> Diagnostic {
-    let message = format!("the object has no `{path}`, so Kubernetes does not know its kind");
+    let lacks_name = path == "metadata.name";
+    let effect = if lacks_name { "Kubernetes refuses it" } else { "Kubernetes does not know its kind" };
+    let message = format!("the object has no `{path}`, so {effect}");
     let field = path.split('.').next().unwrap_or(path);
     let other = node.as_object().into_iter().flatten().map(|entry| &entry.key).find(|key| *key != field && key.eq_ignore_ascii_case(field));
     let help = match other {
@@ -165,6 +167,7 @@ fn incomplete(node: &Node, path: &str) -> Diagnostic {
         None if is_kustomization(node) => {
             "this is a file of Kustomize, which makes objects of others: give what `kubectl kustomize` writes for its folder".into()
         }
+        None if lacks_name && node.get("name").and_then(Node::as_str).is_some() => "move `name` and `namespace` into `metadata`".into(),
         None => "every object needs `apiVersion`, `kind` and `metadata.name`".into(),
     };
     Diagnostic::new(&codes::INCOMPLETE_OBJECT, message, Place::value(ObjectId::BUILT_IN, node.id)).help(help)
