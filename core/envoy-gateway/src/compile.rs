@@ -81,8 +81,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
         let mut class = loaded.conditions.clone();
         class_gateways(
             (&loaded, &first_names, objects),
-            &settings,
-            executor,
+            (&settings, executor),
             &mut class,
             remembers.then_some(&mut known),
             (&mut statuses, &mut gateways, &mut in_force),
@@ -109,8 +108,7 @@ type Out<'o> = (&'o mut Vec<chancery_base::compilation::StatusOf>, &'o mut Vec<G
 
 fn class_gateways(
     (loaded, first_names, objects): (&Loaded<'_>, &FirstNames, &Objects),
-    settings: &Settings,
-    executor: &dyn Executor,
+    (settings, executor): (&Settings, &dyn Executor),
     class: &mut Conditions,
     memory: Option<&mut ClassMemory>,
     (statuses, gateways, in_force): Out<'_>,

@@ -188,7 +188,7 @@ fn subsets_in_use(mesh: &Mesh<'_>) -> BTreeSet<(Str, Str)> {
 
 /// Whether a terminating gateway serves a service.
 fn is_behind_gateway(mesh: &Mesh<'_>, service: &str) -> bool {
-    let mut names = mesh.entries(Kind::TerminatingGateway).into_iter().flat_map(|entry| entry.tree.get("Services").items());
+    let mut names = mesh.entries(Kind::TerminatingGateway).flat_map(|entry| entry.tree.get("Services").items());
     names.any(|of| of.get("Name").is(service) || of.get("Name").is("*"))
 }
 
@@ -207,8 +207,8 @@ fn subsets(mesh: &mut Mesh<'_>, entry: &Entry, used: &BTreeSet<(Str, Str)>) {
         if !instances.is_empty() && !instances.iter().any(|instance| filter.chooses(instance)) {
             let message = format!("no instance of `{}` belongs to the subset `{name}`: requests for this subset get 503", entry.name);
             // A sidecar inherits the tags and metadata of its service unless it has its own (`agent/sidecar_service.go`).
-            let help = services.iter().any(|instance| filter.chooses(instance)).then(
-                || "the filter sees the tags and metadata of the sidecar, not of its service: repeat them in `sidecar_service`, or remove them there",
+            let help = services.iter().any(|instance| filter.chooses(instance)).then_some(
+                "the filter sees the tags and metadata of the sidecar, not of its service: repeat them in `sidecar_service`, or remove them there",
             );
             mesh.report_with(&codes::SUBSET_WITHOUT_INSTANCES, message, subset.get("Filter"), Some(entry.object), help.map(String::from));
         }
