@@ -264,12 +264,14 @@ fn assumed(all: &[&Compilation]) -> Option<String> {
 pub fn unread(of: &Compilation) -> Vec<String> {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
     let positions = of.positions();
-    let is_broken = of.objects.iter().all(|object| object.broken);
+    let nothing_is_read = of.objects.iter().all(|object| object.broken);
     let unread = of.all_diagnostics().filter(|finding| UNREAD.contains(&finding.code));
     let mut named = BTreeSet::new();
-    let first_of_file =
-        unread.filter_map(|finding| Some((finding.code, positions.place(&finding.place)?))).filter(|(_, span)| named.insert(span.file.to_string()));
-    let sentence = |(code, span): (&Code, Span)| match (is_broken, *code == codes::INCOMPLETE_OBJECT) {
+    let mut unread: Vec<(&Code, Span)> = unread.filter_map(|finding| Some((finding.code, positions.place(&finding.place)?))).collect();
+    // The rest of a file matters more than one object.
+    unread.sort_by_key(|(code, _)| **code == codes::INCOMPLETE_OBJECT);
+    let first_of_file = unread.into_iter().filter(|(_, span)| named.insert(span.file.to_string()));
+    let sentence = |(code, span): (&Code, Span)| match (nothing_is_read, *code == codes::INCOMPLETE_OBJECT) {
         (true, _) => format!("{0} cannot be read; `chancery check {0}` shows why", span.file),
         (false, true) => format!("{0} has an incomplete object at line {1}, which is left out; `chancery check {0}` shows why", span.file, span.line),
         (false, false) => format!("{0} cannot be read from line {1} on; `chancery check {0}` shows why", span.file, span.line),

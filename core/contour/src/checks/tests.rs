@@ -393,7 +393,7 @@ fn including_route_replaces_included_routes() {
             .collect::<Vec<_>>()
     };
     let [(message, related)] = &conflicts(format!("{}{}", root("/", "/"), child(route)))[..] else { panic!("one route is replaced") };
-    assert_eq!(message, "HTTPProxy `shop` (default) has a route with the same conditions, and takes all requests of this one");
+    assert_eq!(message, "HTTPProxy `shop` (default) has a route with the same conditions, and takes all requests of this one for `shop.example.com`");
     assert_eq!(related, &["this route wins", "no request reaches a route of this include"]);
     let [(_, related)] = &conflicts(format!("{}{}", root("/app", "/app"), child(&format!("{route}, {news}"))))[..] else { panic!("one of two") };
     assert_eq!(related, &["this route wins", "this include adds the route"]);

@@ -309,7 +309,7 @@ impl<'a> Processing<'a> {
         let host = self.host(&listener, &root.host);
         host.ip_filter.clone_from(&ip_filter);
         let table: Arc<Routes> = Arc::new(routes.iter().cloned().collect());
-        self.report_replaced(&routes, &table);
+        self.report_replaced(&root.host.value, &routes, &table);
         self.host(&listener, &root.host).add_all(&routes, &table);
         if !root.enforce_tls || spec.field("tcpproxy").exists() {
             return Ok(());

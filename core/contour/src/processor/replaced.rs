@@ -15,7 +15,7 @@ use chancery_kubernetes::cursor::Cursor;
 
 impl<'a> Processing<'a> {
     /// Reports the written routes of a host that have no effect, because the table has other routes with their conditions.
-    pub(super) fn report_replaced(&mut self, routes: &[Arc<Route>], table: &Routes) {
+    pub(super) fn report_replaced(&mut self, host: &str, routes: &[Arc<Route>], table: &Routes) {
         if table.len() == routes.len() {
             return;
         }
@@ -38,15 +38,15 @@ impl<'a> Processing<'a> {
             {
                 let include = self.source.proxies.get(&name).and_then(|parent| include_of(parent, proxy));
                 let is_dead = !names_of_kept.contains(&loser);
-                self.logged.push(finding(proxy, written, winner, include.map(|include| (include, is_dead))));
+                self.logged.push(finding(host, proxy, written, winner, include.map(|include| (include, is_dead))));
             }
         }
     }
 }
 
-fn finding(proxy: &Admitted<'_>, written: Origin, winner: &Arc<Route>, include: Option<(Cursor<'_>, bool)>) -> Diagnostic {
+fn finding(host: &str, proxy: &Admitted<'_>, written: Origin, winner: &Arc<Route>, include: Option<(Cursor<'_>, bool)>) -> Diagnostic {
     let (namespace, name) = name_of(winner);
-    let message = format!("HTTPProxy `{name}` ({namespace}) has a route with the same conditions, and takes all requests of this one");
+    let message = format!("HTTPProxy `{name}` ({namespace}) has a route with the same conditions, and takes all requests of this one for `{host}`");
     let mut finding = Diagnostic::new(&codes::ROUTE_CONFLICT, message, Place::origin(Some(written))).about(proxy.object.key.clone());
     finding.severity = Severity::Warning;
     if let Some(at) = winner.origins.first() {

@@ -15,7 +15,7 @@ use chancery_text::Str;
 pub(super) fn never_reached(policy: &Admitted<'_>, sink: &mut Findings) {
     let rules: Vec<Cursor<'_>> = policy.spec().at("rateLimit.global.rules").items().collect();
     for (at, rule) in rules.iter().enumerate() {
-        let stricter = rules.iter().enumerate().find(|(other, of)| *other != at && decides_first(**of, *rule, *other < at));
+        let stricter = rules.iter().enumerate().find(|(other, of)| *other != at && decides_first(**of, *rule));
         let Some((number, other)) = stricter else { continue };
         let (own, first) = (rule.at("limit.requests"), other.at("limit.requests"));
         let message = format!(
@@ -30,14 +30,13 @@ pub(super) fn never_reached(policy: &Admitted<'_>, sink: &mut Findings) {
     }
 }
 
-/// Whether one rule refuses each request that another rule would refuse. The first of two equal rules does.
-fn decides_first(one: Cursor<'_>, other: Cursor<'_>, is_before: bool) -> bool {
+/// Whether one rule refuses requests before another rule can.
+fn decides_first(one: Cursor<'_>, other: Cursor<'_>) -> bool {
     let limit = |rule: Cursor<'_>| (rule.at("limit.requests").int(), Str::new(rule.at("limit.unit").str()));
     let ((Some(strict), unit), (Some(loose), other_unit)) = (limit(one), limit(other)) else { return false };
     let counts_otherwise = one.field("cost").exists() || other.field("cost").exists();
     let counts_less = other.field("shared").is_true() && !one.field("shared").is_true();
-    let is_stricter = strict < loose || strict == loose && is_before;
-    is_stricter && unit == other_unit && !counts_otherwise && !counts_less && covers(one, other)
+    strict < loose && unit == other_unit && !counts_otherwise && !counts_less && covers(one, other)
 }
 
 /// Whether each request of a rule matches another rule, and one of its counters.

@@ -42,8 +42,9 @@ fn thresholds(whole: &mut Whole<'_>) {
         if threshold < 2 || !seen.insert(origin) || !is_written() {
             continue;
         }
-        let message =
-            format!("one response with another status makes an endpoint unhealthy at once: only tries without a response count up to {threshold}");
+        let message = format!(
+            "one response with an unexpected status makes an endpoint unhealthy at once: only tries without a response count up to {threshold}"
+        );
         let finding = whole.finding(&codes::THRESHOLD_BYPASSED, origin, message);
         let is_envoy_gateway = is_verbatim && whole.side.dialect().name == "envoy-gateway";
         whole.report(if is_envoy_gateway { finding.help("list the statuses that should count in `http.retriableStatuses`") } else { finding });
