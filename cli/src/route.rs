@@ -293,6 +293,9 @@ impl RouteText<'_> {
     fn host(&mut self) {
         let simulation = &self.report.simulation;
         if let Some(seen) = &simulation.seen {
+            if let Some(client) = &seen.client_address {
+                self.dim(&client.words());
+            }
             for change in &seen.changes {
                 self.dim(change);
             }

@@ -96,7 +96,7 @@ fn memories_change_nothing_of_any_feature(dialect: &str) {
     for (number, (words, text)) in inputs.iter().enumerate() {
         let before = split(text);
         let options = options(words).expect("options");
-        hold(number as u64, 8, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));
+        hold(number as u64, rounds(8) as usize, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));
     }
 }
 
@@ -174,7 +174,7 @@ fn mesh_edit_rebuilds_only_affected_proxies() {
 fn memories_change_nothing_of_consul() {
     let options = options("dialect=consul").expect("options");
     let before = split(CONSUL);
-    for seed in 0..8 {
+    for seed in 0..rounds(8) {
         hold(seed, 25, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));
     }
 }
@@ -412,9 +412,14 @@ fn memories_change_nothing_of(
     options: impl Fn(u64) -> Options,
     mut edit: impl FnMut(&mut Vec<String>, &mut Chance),
 ) {
-    for seed in 0..8 {
+    for seed in 0..rounds(8) {
         hold(seed, 25, documents(25, seed), &options(seed), &mut edit);
     }
+}
+
+/// How many of these rounds to run: a third, or all if `CHANCERY_INCREMENTAL` is set, as `cargo xtask test incremental` does.
+fn rounds(all: u64) -> u64 {
+    if std::env::var_os("CHANCERY_INCREMENTAL").is_some() { all } else { all.div_ceil(3) }
 }
 
 /// Edits documents at random, and compares every compile with remembered results to a compile from scratch. Only the first compiler has several

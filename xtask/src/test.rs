@@ -56,6 +56,7 @@ const PARTS: &[Part] = &[
     ("diff", diff),
     ("provenance", provenance),
     ("migrate", migrate),
+    ("incremental", incremental),
     ("apiserver", apiserver),
     ("chaos", chaos),
     ("cluster", cluster),
@@ -70,12 +71,26 @@ const PARTS: &[Part] = &[
 /// Parts that run only if named, because they take minutes. `page` builds the published page twice, fully optimised,
 /// and checks its size. This takes twenty minutes of one core.
 /// `browser` tests the same behaviour on a quickly built page. `drift`, `diff`, `provenance` and `migrate`
-/// run over the corpora; the tests include a part of the first three. `desktop` builds the window, which links
+/// run over the corpora; the tests include a part of the first three, and a third of the edits of `incremental`. `desktop` builds the window, which links
 /// the system's web view. `package` builds and installs the window's package, `packages` those of the command line.
 /// `consul` builds a Consul agent with Go, which takes minutes the first time. `live` causes failures of a server with a real Envoy.
 /// `editor` installs VS Code for browsers, which is large.
-const NAMED: [&str; 13] =
-    ["chaos", "browser", "page", "drift", "diff", "provenance", "migrate", "consul", "live", "desktop", "package", "packages", "editor"];
+const NAMED: [&str; 14] = [
+    "chaos",
+    "browser",
+    "page",
+    "drift",
+    "diff",
+    "provenance",
+    "migrate",
+    "incremental",
+    "consul",
+    "live",
+    "desktop",
+    "package",
+    "packages",
+    "editor",
+];
 
 /// Parts that run in parallel with the parts before them.
 const BESIDE: [&str; 2] = ["apiserver", "no_std"];
@@ -332,6 +347,12 @@ fn migrate() -> Result<Ended, String> {
         return Ok(Ended::Skipped("there is no Envoy".into()));
     }
     over_corpora("migrate::", "CHANCERY_MIGRATE", "200")
+}
+
+/// Edits inputs of all dialects at random. A compile that remembers the last one must equal a compile from scratch.
+fn incremental() -> Result<Ended, String> {
+    call(workspace()?.args(["--test", "suite", "incremental::"]).env("CHANCERY_INCREMENTAL", "1"))?;
+    Ok(Ended::Passed)
 }
 
 /// Builds the API server of a later part, and Helm, with Go, so that its modules compile during other work.

@@ -1,7 +1,7 @@
 //! Checks that Envoy Gateway gives the same with kept HTTPRoutes as without, and that it keeps them.
 
 use super::edits::{edit_lines, split};
-use super::hold;
+use super::{hold, rounds};
 use chancery_core::compilation::Compilation;
 use chancery_core::compile::Compiler;
 use chancery_core::dialect;
@@ -61,7 +61,7 @@ spec:
 #[test]
 fn memories_change_nothing_of_routes() {
     let options = options("dialect=envoy-gateway").expect("options");
-    for seed in 0..6 {
+    for seed in 0..rounds(6) {
         let mut before = split(&gateway_routes(8, seed).concat());
         before.extend(split(POLICIES));
         hold(seed, 25, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));

@@ -1,7 +1,7 @@
 //! Checks that ingress-nginx gives the same with kept Ingresses as without.
 
 use super::edits::{edit_lines, split};
-use super::hold;
+use super::{hold, rounds};
 use chancery_tests::generate::nginx_ingresses;
 use chancery_tests::work::options;
 
@@ -67,7 +67,7 @@ spec:
 #[test]
 fn memories_change_nothing_of_ingresses() {
     let options = options("dialect=ingress-nginx").expect("options");
-    for seed in 0..6 {
+    for seed in 0..rounds(6) {
         let mut before = split(&nginx_ingresses(8, seed).concat());
         before.extend(split(AROUND));
         hold(seed, 25, before.clone(), &options, |documents, chance| edit_lines(documents, &before, chance));

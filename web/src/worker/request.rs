@@ -13,7 +13,7 @@ use chancery_core::explain::{
     self, Contribution, Graph, MeshDestination, Positions, RequestReport, RequestVerdict, RouteReport, RunningGateway, ServedHost, TracedGateway,
 };
 use chancery_core::resource::ObjectId;
-use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, Request, RouteShare, SavedRequest, Verdict, WiderRoute, percent};
+use chancery_core::simulate::{self, ClientAddress, Ending, HeaderChange, Outcome, Request, RouteShare, SavedRequest, Verdict, WiderRoute, percent};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -266,7 +266,11 @@ impl<'a> Walk<'a> {
         let simulation = self.simulation();
         let Some(host) = &simulation.host else { return };
         let mut step = self.step("Virtual host", simulation.virtual_host.as_deref().unwrap_or("none"), "virtual_host");
-        step.facts = simulation.seen.iter().flat_map(|seen| seen.changes.iter().cloned()).collect();
+        step.facts = simulation
+            .seen
+            .iter()
+            .flat_map(|seen| seen.client_address.iter().map(ClientAddress::words).chain(seen.changes.iter().cloned()))
+            .collect();
         let all = counted(host.of, "virtual host");
         step.facts.push(match (&host.domain, host.by) {
             (Some(domain), Some("exact")) => format!("it has the domain {domain}"),

@@ -3,11 +3,12 @@
 //! Follows Envoy's `ConnectionManagerImpl::ActiveStream::decodeHeaders` and `source/common/http/conn_manager_utility.cc`, in that order. Does not
 //! route; see `run`.
 
+use super::client_address::{self, forwarded_for};
 use super::connection::contains;
 use super::headers::{Peer, Values, mutate_each};
 use super::path;
 use super::request::{Headers, Protocol, Request, host_of, port_of};
-use super::simulation::{HeaderChange, RoutedRequest};
+use super::simulation::{ClientAddress, HeaderChange, RoutedRequest};
 use super::start_line::Start;
 use crate::emit::pb;
 use alloc::borrow::ToOwned;
@@ -37,6 +38,8 @@ pub(super) struct Prepared {
     pub(super) internal: bool,
     /// The address that Envoy uses as the client's.
     pub(super) client: Option<IpAddr>,
+    /// The same as part of the result, with its source.
+    client_address: Option<ClientAddress>,
     /// The certificate that the client showed.
     pub(super) peer: Peer,
     /// Whether the router leaves out the `x-envoy-*` headers that it would set.
@@ -54,6 +57,7 @@ impl Prepared {
             path: self.path.clone(),
             changes: self.changes.clone(),
             forwarded_proto: self.forwarded_proto.clone(),
+            client_address: self.client_address.clone(),
         }
     }
 }
@@ -125,6 +129,7 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
         by_filters: [Vec::new(), Vec::new()],
         internal: false,
         client: request.source,
+        client_address: None,
         peer,
         suppresses_envoy_headers: manager.http_filters.iter().any(suppresses_envoy_headers),
     };
@@ -139,7 +144,7 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
     paths(manager, &mut out)?;
     hosts(manager, port, &mut out);
     early(manager, request, &mut out);
-    forwarded(manager, request, port, &mut out);
+    forwarded(manager, request, port, &mut out)?;
     Ok(out)
 }
 
@@ -259,57 +264,6 @@ fn is_internal(manager: &HttpConnectionManager, address: IpAddr) -> bool {
     manager.internal_address_config.as_ref().is_some_and(|config| config.cidr_ranges.iter().any(|range| contains(range, address)))
 }
 
-/// The result of extensions that detect the client's address.
-#[derive(Default)]
-struct Detected {
-    /// The client; none if the client is the other end of the connection.
-    client: Option<IpAddr>,
-    /// Whether the other end of the connection is appended to `X-Forwarded-For`.
-    appends: bool,
-}
-
-/// Asks the extensions that detect the client's address, until one finds it. Returns `None` if there are no extensions that are known.
-///
-/// Envoy `source/extensions/http/original_ip_detection/xff/xff.cc` and `custom_header/custom_header.cc`.
-fn detected(manager: &HttpConnectionManager, request: &Request, headers: &Headers) -> Option<Detected> {
-    use pb::original_ip_detection::{custom_header::v3::CustomHeaderConfig, xff::v3::XffConfig};
-    let mut out = None;
-    for config in manager.original_ip_detection_extensions.iter().filter_map(|extension| extension.typed_config.as_ref()) {
-        let known = out.get_or_insert_with(Detected::default);
-        if let Some(xff) = config.downcast_ref::<XffConfig>() {
-            known.appends |= xff.skip_xff_append == Some(false);
-            known.client = forwarded_client(xff, request, headers);
-        } else if let Some(custom) = config.downcast_ref::<CustomHeaderConfig>() {
-            known.client = headers.first(&custom.header_name.to_ascii_lowercase()).and_then(|value| value.trim().parse().ok());
-        }
-        if known.client.is_some() {
-            break;
-        }
-    }
-    out
-}
-
-/// The client in `X-Forwarded-For`. Only trusted proxies may name it.
-fn forwarded_client(of: &pb::original_ip_detection::xff::v3::XffConfig, request: &Request, headers: &Headers) -> Option<IpAddr> {
-    let mut from_end = headers.all("x-forwarded-for").flat_map(|line| line.split(',')).map(str::trim).collect::<Vec<_>>().into_iter().rev();
-    let Some(trusted) = of.xff_trusted_cidrs.as_ref().map(|of| &of.cidrs).filter(|cidrs| !cidrs.is_empty()) else {
-        return from_end.nth(of.xff_num_trusted_hops as usize)?.parse().ok();
-    };
-    let is_trusted = |address: IpAddr| trusted.iter().any(|range| contains(range, address));
-    if !request.source.is_some_and(is_trusted) {
-        return None;
-    }
-    let mut found = None;
-    for text in from_end {
-        let Ok(address) = text.parse::<IpAddr>() else { break };
-        found = Some(address);
-        if !is_trusted(address) {
-            break;
-        }
-    }
-    found
-}
-
 /// Headers of internal requests that external requests may not set.
 const INTERNAL_ONLY: &[&str] = &[
     "x-envoy-retriable-status-codes",
@@ -328,7 +282,7 @@ const INTERNAL_ONLY: &[&str] = &[
     "x-envoy-hedge-on-per-try-timeout",
 ];
 
-fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out: &mut Prepared) {
+fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out: &mut Prepared) -> Result<(), Answer> {
     let by = |name: &str, value: &str| HeaderChange { name: name.into(), value: Some(value.into()), action: "set", level: "envoy" };
     for name in ["connection", "upgrade", "keep-alive", "proxy-connection", "transfer-encoding", "x-envoy-internal"] {
         if name == "upgrade" && is_upgrade(&out.headers) || name == "connection" && is_upgrade(&out.headers) {
@@ -338,15 +292,15 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
     }
     let scheme = if request.tls { "https" } else { "http" };
     let remote = manager.use_remote_address == Some(true);
-    let addresses: Vec<String> = out.headers.all("x-forwarded-for").flat_map(|line| line.split(',')).map(|part| part.trim().to_owned()).collect();
-    let from_end = |hops: usize| addresses.len().checked_sub(hops + 1).and_then(|at| addresses.get(at)?.parse::<IpAddr>().ok());
-    let hops = manager.xff_num_trusted_hops as usize;
-    let single;
+    let addresses = forwarded_for(&out.headers);
+    let found = client_address::detect(manager, request, &out.headers);
+    if let Some(status) = found.rejects {
+        return Err(reject(status, format!("Envoy rejects requests that do not name their client: it would be {}", found.from)));
+    }
+    out.client_address = found.shown(request);
+    out.client = found.client.or(request.source);
+    let single = if remote { addresses.is_empty() } else { addresses.len() == 1 };
     if remote {
-        single = addresses.is_empty();
-        if hops > 0 {
-            out.client = from_end(hops - 1).or(request.source);
-        }
         if !manager.skip_xff_append {
             // For a client on the same machine, Envoy reports the machine's address.
             let source = match request.source {
@@ -359,7 +313,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
             out.headers.set("x-forwarded-for", &all.join(","));
             out.by_envoy.push(by("x-forwarded-for", &all.join(",")));
         }
-        if hops == 0 || out.headers.first("x-forwarded-proto").is_none() {
+        if manager.xff_num_trusted_hops == 0 || out.headers.first("x-forwarded-proto").is_none() {
             let ports = manager.forward_proto_config.as_ref();
             let proto = match ports {
                 Some(ports) if ports.https_destination_ports.contains(&port) => "https",
@@ -368,16 +322,11 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
             };
             out.headers.set("x-forwarded-proto", proto);
         }
-    } else {
-        let found = detected(manager, request, &out.headers).unwrap_or_else(|| Detected { client: from_end(hops), ..Detected::default() });
-        single = addresses.len() == 1;
-        out.client = found.client;
-        if found.appends {
-            let source = request.source.map_or_else(|| "<client>".to_owned(), |source| source.to_string());
-            let all = addresses.into_iter().chain([source]).collect::<Vec<_>>().join(",");
-            out.headers.set("x-forwarded-for", &all);
-            out.by_envoy.push(by("x-forwarded-for", &all));
-        }
+    } else if found.appends {
+        let source = request.source.map_or_else(|| "<client>".to_owned(), |source| source.to_string());
+        let all = addresses.into_iter().chain([source]).collect::<Vec<_>>().join(",");
+        out.headers.set("x-forwarded-for", &all);
+        out.by_envoy.push(by("x-forwarded-for", &all));
     }
     // Envoy joins repeated headers into one value.
     let given: Vec<&str> = out.headers.all("x-forwarded-proto").collect();
@@ -386,7 +335,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
     out.forwarded_proto = out.headers.first("x-forwarded-proto").unwrap_or_default().to_owned();
     out.by_envoy.push(by("x-forwarded-proto", &out.forwarded_proto.clone()));
     out.scheme = if matches!(out.forwarded_proto.as_str(), "http" | "https") { out.forwarded_proto.clone() } else { scheme.to_owned() };
-    out.internal = single && out.client.is_some_and(|client| is_internal(manager, client));
+    out.internal = single && found.client.or(request.source.filter(|_| remote)).is_some_and(|client| is_internal(manager, client));
     if out.internal {
         out.headers.set("x-envoy-internal", "true");
         out.by_envoy.push(by("x-envoy-internal", "true"));
@@ -400,13 +349,10 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
             for name in ["x-envoy-decorator-operation", "x-envoy-downstream-service-cluster", "x-envoy-downstream-service-node"] {
                 out.headers.remove(name);
             }
-            let client = out.client.or(request.source).map_or_else(|| "<client>".to_owned(), |client| client.to_string());
+            let client = out.client.map_or_else(|| "<client>".to_owned(), |client| client.to_string());
             out.headers.set("x-envoy-external-address", &client);
             out.by_envoy.push(by("x-envoy-external-address", &client));
         }
-    }
-    if out.client.is_none() {
-        out.client = request.source;
     }
     let generate = manager.generate_request_id != Some(false);
     let keeps = manager.preserve_external_request_id || !remote || out.internal;
@@ -418,6 +364,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
         out.headers.set("x-forwarded-port", &port.to_string());
         out.by_envoy.push(by("x-forwarded-port", &port.to_string()));
     }
+    Ok(())
 }
 
 /// Whether the request asks to switch the protocol of the connection.

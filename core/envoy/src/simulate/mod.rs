@@ -10,6 +10,7 @@
 //! Does not know compilations or origins; see `explain::route`.
 
 mod action;
+mod client_address;
 mod connection;
 mod curl;
 mod describe;
@@ -42,8 +43,8 @@ pub use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
 pub use request::host_of;
 pub use request::{Headers, Protocol, Request};
 pub use simulation::{
-    ClusterShare, ClusterView, Condition, Connection, Credential, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
-    RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream, WiderRoute,
+    ClientAddress, ClusterShare, ClusterView, Condition, Connection, Credential, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place,
+    RouteRef, RouteShare, RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream, WiderRoute,
 };
 pub use upstream::{LocalityShare, aggregated, is_unhealthy};
 pub use written::WrittenRequest;

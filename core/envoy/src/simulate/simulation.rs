@@ -350,6 +350,29 @@ pub struct RoutedRequest {
     pub changes: Vec<String>,
     /// `x-forwarded-proto`.
     pub forwarded_proto: String,
+    /// The client for authorization, rate limits and logs, if the request or the configuration names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_address: Option<ClientAddress>,
+}
+
+/// The address that Envoy uses as the client's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClientAddress {
+    /// Missing if it is that of the connection, and the request does not name it.
+    pub address: Option<String>,
+    /// Where it is from, as in `from X-Forwarded-For, with 1 trusted hop`.
+    pub from: String,
+}
+
+impl ClientAddress {
+    /// The address and its source, as one clause.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match &self.address {
+            Some(address) => format!("client address {address}: {}", self.from),
+            None => format!("client address: {}", self.from),
+        }
+    }
 }
 
 /// An HTTP filter.

@@ -22,12 +22,20 @@ pub(super) struct Entry {
     pub(super) value: Option<String>,
     /// What the value distinguishes, such as `client address`.
     pub(super) of: String,
+    /// Whether requests with this entry can have different values.
+    pub(super) distinguishes: bool,
 }
 
 impl Entry {
     fn new(key: &str, default_key: &str, value: Option<&str>, of: impl Into<String>) -> Self {
         let key = if key.is_empty() { default_key } else { key };
-        Self { key: key.to_owned(), value: value.map(ToOwned::to_owned), of: of.into() }
+        Self { key: key.to_owned(), value: value.map(ToOwned::to_owned), of: of.into(), distinguishes: true }
+    }
+
+    /// An entry whose value the configuration sets: it is the same for every request that has the entry.
+    fn fixed(key: &str, default_key: &str, value: &str, of: &str) -> Self {
+        let value = Some(value).filter(|value| !value.contains('%'));
+        Self { distinguishes: value.is_none(), ..Self::new(key, default_key, value, of) }
     }
 }
 
@@ -44,7 +52,6 @@ pub(super) fn descriptor(limit: &RateLimit, stage: &Stage<'_, '_>) -> Result<Vec
 
 /// Returns the entry of an action. `None` if the action leaves it out.
 fn entry(of: &ActionSpecifier, stage: &Stage<'_, '_>) -> Result<Option<Entry>, String> {
-    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.contains('%'));
     let entry = match of {
         ActionSpecifier::RequestHeaders(of) => {
             let name = of.header_name.to_ascii_lowercase();
@@ -68,7 +75,7 @@ fn entry(of: &ActionSpecifier, stage: &Stage<'_, '_>) -> Result<Option<Entry>, S
                 let names: Vec<&str> = of.headers.iter().map(|header| header.name.as_str()).collect();
                 return Err(format!("the header `{}` does not have the value", names.join("`, `")));
             }
-            Entry::new(&of.descriptor_key, "header_match", text(&of.descriptor_value).as_deref(), "matching header")
+            Entry::fixed(&of.descriptor_key, "header_match", &of.descriptor_value, "matching header")
         }
         ActionSpecifier::QueryParameterValueMatch(of) => {
             let subject = stage.subject();
@@ -76,9 +83,9 @@ fn entry(of: &ActionSpecifier, stage: &Stage<'_, '_>) -> Result<Option<Entry>, S
             if is_met != of.expect_match.unwrap_or(true) {
                 return Err("a query parameter does not have the value".to_owned());
             }
-            Entry::new(&of.descriptor_key, "query_match", text(&of.descriptor_value).as_deref(), "matching query parameter")
+            Entry::fixed(&of.descriptor_key, "query_match", &of.descriptor_value, "matching query parameter")
         }
-        ActionSpecifier::GenericKey(of) => Entry::new(&of.descriptor_key, "generic_key", text(&of.descriptor_value).as_deref(), "request"),
+        ActionSpecifier::GenericKey(of) => Entry::fixed(&of.descriptor_key, "generic_key", &of.descriptor_value, "request"),
         ActionSpecifier::RemoteAddressMatch(of) => {
             if !takes_client(of, stage) {
                 return Err(match stage.prepared.client {
@@ -86,7 +93,7 @@ fn entry(of: &ActionSpecifier, stage: &Stage<'_, '_>) -> Result<Option<Entry>, S
                     None => "it depends on the client's address, which is unknown".to_owned(),
                 });
             }
-            Entry::new(&of.descriptor_key, "remote_address_match", text(&of.descriptor_value).as_deref(), "client address")
+            Entry::fixed(&of.descriptor_key, "remote_address_match", &of.descriptor_value, "client address")
         }
         ActionSpecifier::RemoteAddress(_) => Entry::new("", "remote_address", None, "client address"),
         ActionSpecifier::MaskedRemoteAddress(_) => Entry::new("", "masked_remote_address", None, "client network"),

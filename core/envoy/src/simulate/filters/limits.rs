@@ -93,15 +93,35 @@ pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, 
         VhRateLimitsOptions::Override | VhRateLimitsOptions::Ignore => &[],
     };
     let own = per_route.map(|of| of.rate_limits.as_slice()).filter(|all| !all.is_empty()).or(Some(&of.rate_limits)).filter(|all| !all.is_empty());
-    let mut all = own.into_iter().flatten().chain(action.rate_limits.iter().chain(of_host).filter(|_| own.is_none()));
+    let all = own.into_iter().flatten().chain(action.rate_limits.iter().chain(of_host).filter(|_| own.is_none()));
     let mut misses = Vec::new();
-    let is_asked = |limit: &pb::route::RateLimit| descriptor(limit, stage).map_err(|why| misses.push(why)).is_ok();
-    if !all.by_ref().filter(|limit| limit.stage.unwrap_or_default() == of.stage).any(is_asked) {
+    let mut descriptors = Vec::new();
+    for limit in all.filter(|limit| limit.stage.unwrap_or_default() == of.stage) {
+        match descriptor(limit, stage) {
+            Ok(entries) => descriptors.push(entries),
+            Err(why) => misses.push(why),
+        }
+    }
+    if descriptors.is_empty() {
+        misses.dedup();
         return if misses.is_empty() { idle() } else { Verdict::passes(format!("does not ask the service: {}", misses.join("; "))) };
     }
     let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).and_then(cluster_of);
     let status = of.rate_limited_status.as_ref().and_then(|status| u32::try_from(status.code).ok()).filter(|code| *code >= 400);
-    query_service(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)), None)
+    query_service(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)), Some(counted(&descriptors)))
+}
+
+/// Says which requests the service counts together.
+fn counted(descriptors: &[Vec<Entry>]) -> String {
+    let mut groups: Vec<String> = Vec::new();
+    for entries in descriptors {
+        let parts: Vec<&str> = entries.iter().filter(|entry| entry.distinguishes).map(|entry| entry.of.as_str()).collect();
+        let group = if parts.is_empty() { "all requests together".to_owned() } else { format!("the requests of each {}", parts.join(" and ")) };
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    format!("the service counts {}", groups.join(", and "))
 }
 
 impl Stage<'_, '_> {
