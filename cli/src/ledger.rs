@@ -31,6 +31,9 @@ pub fn run(args: &LedgerArgs, deployment: &Deployment, style: &Style) -> Outcome
             let mut out = if tables.is_empty() { table(&rows, style) } else { tables.join("\n") };
             out.push_str(&inventory.map(|inventory| annotations(&inventory, style)).unwrap_or_default());
             print(&out)?;
+            if rows.iter().any(|row| !row.status.is_empty()) {
+                input::warn_of_statuses(&compilation);
+            }
         }
     }
     Ok(0)

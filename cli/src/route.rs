@@ -268,6 +268,9 @@ impl RouteText<'_> {
             return self.chains(connection);
         };
         self.step("filter chain", chain, "filter_chain");
+        for setting in &connection.settings {
+            self.dim(&format!("{} {}", setting.name, setting.value));
+        }
         self.chains(connection);
     }
 
@@ -314,12 +317,11 @@ impl RouteText<'_> {
             }
             _ => {
                 self.step("no virtual host", "", "");
-                let all = if host.of == 1 {
-                    "the only virtual host is not for".to_owned()
-                } else {
-                    format!("none of {} is for", count(host.of, "virtual host"))
-                };
-                self.line(&format!("{all} {}", host.looked_for));
+                self.line(&match host.of {
+                    0 => "the listener has no virtual host".to_owned(),
+                    1 => format!("the only virtual host is not for {}", host.looked_for),
+                    several => format!("none of {} is for {}", count(several, "virtual host"), host.looked_for),
+                });
             }
         }
     }
@@ -467,7 +469,8 @@ impl RouteText<'_> {
         let report = self.report;
         for of in &report.wanting {
             let place = self.place(of.span.as_ref());
-            let wants = format!("{} is for this host; it is {}", of.resource, of.state);
+            let state = if of.state == "emitted" { "in Envoy's configuration" } else { of.state };
+            let wants = format!("{} is for this host; it is {state}", of.resource);
             let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&wants));
             of.why.iter().take(3).for_each(|why| self.line(why));
         }
@@ -481,8 +484,12 @@ impl RouteText<'_> {
         let _ = writeln!(self.out, "\n{} available hosts", self.style.green("→"));
         let most = if self.all { report.hosts.len() } else { 8 };
         for of in report.hosts.iter().take(most) {
-            let scheme = if of.tls { "over TLS" } else { "in cleartext" };
-            let here = if of.tls == request.tls { String::new() } else { self.style.yellow(format!("  {scheme}")).to_string() };
+            let scheme = match (of.tls, of.passthrough) {
+                (_, true) => "TLS passthrough",
+                (true, _) => "over TLS",
+                (false, _) => "in cleartext",
+            };
+            let here = if of.tls == request.tls && !of.passthrough { String::new() } else { self.style.yellow(format!("  {scheme}")).to_string() };
             let _ = writeln!(self.out, "    {} {}{here}", plain(&of.host), self.style.dim(format!("on port {}", of.port)));
         }
         if report.hosts.len() > most {

@@ -62,7 +62,7 @@ impl Compiled {
     /// Returns why the user must choose one gateway.
     pub fn several(&self, what: &str) -> Unusable {
         let names: Vec<&str> = self.proxies.iter().map(|proxy| proxy.id.as_str()).collect();
-        Unusable(format!("there are several gateways ({}): say by --gateway {what}", some(&names)))
+        Unusable(format!("there are several gateways ({}): choose with --gateway {what}", some(&names)))
     }
 }
 

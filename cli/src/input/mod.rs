@@ -120,11 +120,11 @@ impl LoadedInput {
         let (compiler, compilation) = self.compile()?;
         if compilation.sides.len() > 1 {
             let names: Vec<&str> = compilation.sides.iter().map(|side| side.dialect.name).collect();
-            return Err(format!("the input is of several dialects ({}): say by --dialect which one is meant", names.join(", ")).into());
+            return Err(format!("the input has several dialects ({}): choose one with --dialect", names.join(", ")).into());
         }
         let ids: Vec<&str> = compilation.gateways().map(|gateway| gateway.id.as_str()).collect();
         if ids.len() > 1 {
-            return Err(format!("there are several gateways ({}): say by --gateway which one is meant", some(&ids)).into());
+            return Err(format!("there are several gateways ({}): choose one with --gateway", some(&ids)).into());
         }
         Ok((compiler, compilation))
     }
@@ -233,6 +233,19 @@ pub fn gaps(of: &Compilation) -> Vec<String> {
     unread(of).into_iter().chain(assumed(&[of])).collect()
 }
 
+/// How many notices about assumed objects there are.
+fn assumption_count(of: &Compilation) -> usize {
+    let is_assumed = |finding: &&Diagnostic| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code);
+    of.all_diagnostics().filter(is_assumed).count()
+}
+
+/// Reports on standard error that statuses ignore the assumed objects, if there are any.
+pub fn warn_of_statuses(of: &Compilation) {
+    if assumption_count(of) > 0 {
+        message("the statuses are those of a cluster without the assumed objects; `chancery check` lists the assumed objects");
+    }
+}
+
 /// Reports on standard error the objects that the answer assumes. If there are several inputs, reports the input with the most.
 pub fn warn_of_assumed(all: &[&Compilation]) {
     assumed(all).iter().for_each(|assumed| message(assumed));
@@ -254,8 +267,7 @@ pub fn warn_of_refused(compilation: &Compilation) {
 }
 
 fn assumed(all: &[&Compilation]) -> Option<String> {
-    let is_assumed = |finding: &&Diagnostic| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code);
-    let assumed = all.iter().map(|of| of.all_diagnostics().filter(is_assumed).count()).max().filter(|assumed| *assumed > 0)?;
+    let assumed = all.iter().map(|of| assumption_count(of)).max().filter(|assumed| *assumed > 0)?;
     let (all, them) = (count(assumed, "assumption"), if assumed == 1 { "it" } else { "them" });
     Some(format!("{all} about objects outside the input; `chancery check` lists {them}, `--missing error` assumes nothing"))
 }

@@ -124,7 +124,7 @@ fn services(own: &[&Object], objects: &Objects, ambassador_namespace: &str) -> V
         let secure = field(object, "tls").is_some_and(|tls| tls.as_bool() != Some(false));
         let Some((key, port)) = target(service, here, secure) else { continue };
         ports.entry(key.clone()).or_default().insert(port);
-        asked.push(FieldReference { by: object, relation: "service", at: at.id, key, holder: at });
+        asked.push(FieldReference { by: object, relation: "service", path: "", at: at.id, key, holder: at });
     }
     let mut out = endpoints(&asked, objects);
     for one in &asked {

@@ -18,6 +18,7 @@ chancery_base::codes! {
     KEY_NEVER_MATCHES = "key-never-matches", Warning, "No request can have an API key as it is stored";
     CLIENT_CHOOSES_ADDRESS = "client-chooses-address", Warning, "A client that connects directly chooses the address that policies see";
     EARLY_HEADER_ADDRESS = "early-header-address", Warning, "An early header gets the address of a proxy instead of the client's";
+    LISTENER_WITHOUT_ROUTES = "listener-without-routes", Notice, "A listener has no routes, although other listeners of its Gateway have";
     LIMIT_NEVER_REACHED = "limit-never-reached", Warning, "A rule of a rate limit never decides, because another limit is reached first";
     SETTING_OF_WHOLE_PORT = "setting-of-whole-port", Warning, "A setting of one listener applies to all listeners of its port";
     HTTP2_DISABLED = "http2-disabled", Notice, "Envoy Gateway offers no HTTP/2 to clients of listeners with overlapping certificates";

@@ -137,6 +137,7 @@ fn class_gateways(
         first_names.apply(&mut generated.resources);
         traps::broken_options(&generated.resources, objects, sink);
         traps::shared_ports(model, objects, sink);
+        traps::no_quic(model, objects, sink);
         versions::revise(settings.version, &mut generated.resources);
         for policy in &model.patches {
             let outcome = patch::apply(&mut generated.resources, policy);

@@ -47,13 +47,17 @@ pub fn shares(simulation: &Simulation) -> Vec<(String, f64)> {
 /// Returns the line for the first gateway. `story` provides the user's names of clusters.
 pub(super) fn headline(report: &RouteReport, request: &Request, story: &Graph) -> String {
     let simulation = &report.simulation;
-    if request.tls && matches!(simulation.outcome, Outcome::Reset | Outcome::NoFilterChain) {
-        return no_tls(simulation);
+    let is_closed_by_filter = simulation.places.iter().any(|place| place.of == "filter");
+    if request.tls && matches!(simulation.outcome, Outcome::Reset | Outcome::NoFilterChain) && !is_closed_by_filter {
+        return no_tls(report);
     }
     if simulation.outcome != Outcome::Forward {
         let why = simulation.why.as_ref().filter(|_| simulation.outcome != Outcome::Redirect);
         // The reason may include the answer already.
-        let has_answer = |why: &&String| simulation.status.is_some_and(|status| why.contains(&format!("answers {status}")));
+        let has_answer = |why: &&String| match simulation.status {
+            Some(status) => why.contains(&format!("answers {status}")),
+            None => why.contains("Envoy closes"),
+        };
         if let Some(why) = why.filter(has_answer) {
             return why.trim_end_matches('.').to_string();
         }
@@ -81,10 +85,14 @@ fn is_original_destination(simulation: &Simulation, cluster: &str) -> bool {
 }
 
 /// Explains why a TLS connection ends here, and what to do about it.
-fn no_tls(simulation: &Simulation) -> String {
+fn no_tls(report: &RouteReport) -> String {
+    let simulation = &report.simulation;
     let port = simulation.connection.as_ref().and_then(|connection| connection.address.rsplit_once(':')).map_or("this port", |(_, port)| port);
     match simulation.outcome {
         Outcome::Reset => format!("Envoy closes the connection: port {port} has no TLS. Ask with http://, or give the host a certificate"),
+        _ if !report.hosts.is_empty() && report.hosts.iter().filter(|host| host.tls).all(|host| host.passthrough) => {
+            format!("Envoy closes the connection: port {port} passes TLS through, and no route has this host. Add a route for it")
+        }
         _ => {
             format!("Envoy closes the connection: port {port} has no TLS for this host. Give the host a certificate, or ask for a host that has one")
         }

@@ -74,13 +74,22 @@ impl RequestPolicy {
 
 /// Returns the policies that count for a simulated request.
 pub(super) fn of_request(simulation: &Simulation, map: &OutputMap, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<RequestPolicy> {
-    let Some(host) = &simulation.virtual_host else { return Vec::new() };
     let origins = |of: &str| -> Vec<Origin> {
         let place = simulation.places.iter().find(|place| place.of == of);
         place.and_then(|place| map.lookup(&place.pointer)).map(|made| made.origins.to_vec()).unwrap_or_default()
     };
-    let (route, listener) = (origins("route"), origins("listener"));
-    let chosen = ChosenRoute { virtual_host: host, route: &route, listener: &listener };
+    let listener = origins("listener");
+    let is_tls = simulation.connection.as_ref().is_some_and(|connection| connection.transport_protocol == "tls");
+    let is_http = simulation.places.iter().any(|place| place.of == "http_connection_manager");
+    let (host, route) = match (&simulation.virtual_host, simulation.places.iter().find(|place| place.of == "filter_chain")) {
+        (Some(host), _) => (host.as_str(), origins("route")),
+        (None, Some(chain)) if !is_http => {
+            let made = map.descendants(&chain.pointer);
+            ("", made.iter().flat_map(|made| made.origins.iter().copied()).collect())
+        }
+        _ => return Vec::new(),
+    };
+    let chosen = ChosenRoute { virtual_host: host, route: &route, listener: &listener, is_tls };
     let found = side.side.stages.policies(side.objects(), chosen);
     found.iter().filter_map(|policy| described(policy, side, positions)).collect()
 }

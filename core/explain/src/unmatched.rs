@@ -20,6 +20,9 @@ pub struct ServedHost {
     pub host: String,
     pub port: u32,
     pub tls: bool,
+    /// Whether the gateway passes TLS on to the service without ending it.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub passthrough: bool,
 }
 
 /// A resource for the host of a request that is not served.
@@ -40,7 +43,7 @@ const MOST_HOSTS: usize = 100;
 /// Whether no route matches the request.
 pub(super) fn is_unserved(of: &Simulation) -> bool {
     let is_unserved = matches!(of.outcome, Outcome::NoRoute | Outcome::NoVirtualHost | Outcome::NoFilterChain | Outcome::NoListener);
-    is_unserved || of.outcome == Outcome::DirectResponse && of.route.is_none()
+    is_unserved || of.outcome == Outcome::DirectResponse && of.route.is_none() && of.host.is_some()
 }
 
 /// Returns the served hosts, those nearest to the request's host first.
@@ -51,8 +54,9 @@ pub(super) fn served_hosts(config: &EnvoyConfig, request: &Request) -> Vec<Serve
     for listener in config.listeners.iter().map(|of| &of.message).filter(|of| !is_own(of)) {
         let Some((_, port, false)) = bound(listener) else { continue };
         for chain in listener.filter_chains.iter().chain(&listener.default_filter_chain) {
-            let tls = is_tls(chain);
-            let there = |host: &str| ServedHost { host: host.to_owned(), port, tls };
+            let ends_tls = is_tls(chain);
+            let passthrough = !ends_tls && managers_of(chain).next().is_none();
+            let there = |host: &str| ServedHost { host: host.to_owned(), port, tls: ends_tls || passthrough, passthrough };
             for host in managers_of(chain).filter_map(|(_, manager)| table_of(manager, &tables)).flat_map(|table| &table.virtual_hosts) {
                 let asked = host.routes.iter().filter_map(asked_for);
                 all.extend(host.domains.iter().map(String::as_str).chain(asked).map(there));
@@ -163,7 +167,7 @@ fn strings_at<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
 const MOST_REASONS: usize = 5;
 
 /// Returns the errors and warnings about the route of a request: those where the route was written, or, if Envoy answers with a server error, in
-/// its resources. Those about invalid policies of the route follow. Without a route, those about the virtual host.
+/// its resources. Those about the policies that count follow, invalid policies first. Without a route, those about the virtual host.
 pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Finding> {
     let simulation = &report.simulation;
     if simulation.route.is_none() {
@@ -173,16 +177,18 @@ pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Posit
     }
     let fails = simulation.outcome == Outcome::DirectResponse && simulation.status.is_some_and(|status| status >= 500);
     let mut all = findings_of(&report.origins, "route", fails, side, positions);
-    let refused: Vec<&ResourceRef> = report.policies.iter().filter(|policy| policy.is_refused).map(|policy| &policy.resource).collect();
-    if !refused.is_empty() {
-        let is_of_refused = |finding: &Finding| {
-            let object = finding.object.as_ref().or(finding.resource.as_ref());
-            finding.severity != "notice" && object.is_some_and(|object| refused.contains(&object))
-        };
-        let more = findings(side.compilation, positions).into_iter().filter(is_of_refused);
-        all.extend(more.filter(|finding| !all.contains(finding)).collect::<Vec<_>>());
-        all.truncate(MOST_REASONS);
+    if report.policies.is_empty() {
+        return all;
     }
+    let of_policy = |finding: &Finding| {
+        let object = finding.object.as_ref().or(finding.resource.as_ref()).filter(|_| finding.severity != "notice")?;
+        report.policies.iter().find(|policy| policy.resource == *object)
+    };
+    let mut more: Vec<Finding> =
+        findings(side.compilation, positions).into_iter().filter(|finding| of_policy(finding).is_some() && !all.contains(finding)).collect();
+    more.sort_by_key(|finding| of_policy(finding).is_some_and(|policy| !policy.is_refused));
+    all.extend(more);
+    all.truncate(MOST_REASONS);
     all
 }
 

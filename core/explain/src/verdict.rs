@@ -27,7 +27,7 @@ use chancery_envoy::simulate::{Ending, LostShare, Outcome, Request, SavedRequest
 pub struct RequestVerdict {
     /// In the user's terms, for example `90 % cart:8080, 10 % cart-next:8080, as /1`.
     pub sentence: String,
-    /// Whether it reaches a service or a redirect.
+    /// Whether it reaches a service or a redirect, or the gateway itself answers it without an error.
     pub good: bool,
     pub outcome: Outcome,
     /// The status of a response that a gateway makes itself.
@@ -174,9 +174,13 @@ impl RequestReport {
     }
 }
 
-/// Whether requests with this outcome are served.
-fn is_good(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Forward | Outcome::Redirect)
+/// Whether requests with this outcome are served. The gateway's own response is meant if its status is no error.
+fn is_good(outcome: Outcome, status: Option<u32>) -> bool {
+    match outcome {
+        Outcome::Forward | Outcome::Redirect => true,
+        Outcome::DirectResponse => status.is_some_and(|status| status < 400),
+        _ => false,
+    }
 }
 
 /// Returns the gateways after the first that do not forward the request.
@@ -216,7 +220,8 @@ pub fn envoy_verdict(report: &RouteReport, request: &Request, names: &Graph) -> 
     let start = headline(report, request, names);
     let lost: Vec<String> = ending_hops(report).map(describe_loss).collect();
     let sentence = if lost.is_empty() { format!("{start}{}", conditions(report)) } else { format!("{start}, but {}", lost.join(", and ")) };
-    let good = is_good(simulation.outcome) && lost.is_empty();
+    // gRPC clients get errors with the status 200.
+    let good = is_good(simulation.outcome, simulation.status.filter(|_| simulation.grpc_status.is_none())) && lost.is_empty();
     RequestVerdict { sentence, good, outcome: simulation.outcome, status: simulation.status, at: hop.map(|hop| hop.gateway.clone()) }
 }
 
@@ -290,7 +295,7 @@ fn app_gateway_verdict(report: &AppGatewayReport, names: &Graph) -> RequestVerdi
         }
         appgw::Ending::Redirected { .. } | appgw::Ending::Refused { .. } => describe_app_gateway_ending(&report.journey),
     };
-    RequestVerdict { sentence, good: is_good(ending.outcome), outcome: ending.outcome, status: ending.status, at: None }
+    RequestVerdict { sentence, good: is_good(ending.outcome, ending.status), outcome: ending.outcome, status: ending.status, at: None }
 }
 
 fn nginx_verdict(report: &NginxReport, names: &Graph) -> RequestVerdict {
@@ -311,7 +316,7 @@ fn nginx_verdict(report: &NginxReport, names: &Graph) -> RequestVerdict {
     };
     let (sentence, good) = match &report.refused {
         Some(refused) => (format!("nginx refuses this configuration, and the previous one answers: {}", refused.why), false),
-        None => (sentence, is_good(ending.outcome)),
+        None => (sentence, is_good(ending.outcome, ending.status)),
     };
     RequestVerdict { sentence, good, outcome: ending.outcome, status: ending.status, at: None }
 }

@@ -41,7 +41,7 @@ fn stream_services<'o>(objects: &'o Objects, options: &Options) -> Vec<FieldRefe
             // `NAMESPACE/NAME:PORT`, optionally followed by the use of PROXY headers.
             let Some((namespace, name)) = entry.value.as_str().and_then(|text| text.split(':').next()?.split_once('/')) else { continue };
             let key = ResourceKey::new("", "Service", Str::new(namespace), name);
-            out.push(FieldReference { by, relation: "stream", at: entry.value.id, key, holder: &by.root });
+            out.push(FieldReference { by, relation: "stream", path: "", at: entry.value.id, key, holder: &by.root });
         }
     }
     out
@@ -57,7 +57,7 @@ fn default_service_key(options: &Options) -> Option<ResourceKey> {
 fn default_service<'o>(objects: &'o Objects, options: &Options) -> Option<FieldReference<'o>> {
     let key = default_service_key(options)?;
     let by = objects.all().find(|object| object.key == key && !object.broken)?;
-    Some(FieldReference { by, relation: "default-backend", at: by.root.at(&["metadata", "name"])?.id, key, holder: &by.root })
+    Some(FieldReference { by, relation: "default-backend", path: "", at: by.root.at(&["metadata", "name"])?.id, key, holder: &by.root })
 }
 
 /// Returns the Service of `--default-backend-service` if it is missing. The first Ingress refers to the Service.

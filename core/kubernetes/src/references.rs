@@ -24,6 +24,8 @@ pub struct FieldReference<'o> {
     pub by: &'o Object,
     /// The purpose.
     pub relation: &'static str,
+    /// The path of the field, as in [`Referring`]. Empty if no list of fields has it.
+    pub path: &'static str,
     /// The node that names the object.
     pub at: NodeId,
     /// The referenced object.
@@ -43,7 +45,7 @@ pub fn field_references<'o>(objects: impl Iterator<Item = &'o Object>, fields: &
                     key.namespace = None;
                 }
                 let holder = if let Form::Reference | Form::AnyKind = field.form { node } else { holder };
-                out.push(FieldReference { by: object, relation: field.relation, at: at.id, key, holder });
+                out.push(FieldReference { by: object, relation: field.relation, path: field.path, at: at.id, key, holder });
             });
         }
     }
@@ -134,7 +136,7 @@ pub fn of_kubernetes(key: &ResourceKey, asked: &[&FieldReference<'_>]) -> Option
 }
 
 /// A placeholder key for tokens.
-const KEYS_OF_TOKENS: &str = r#"{"keys":[{"kty":"oct","alg":"HS256","kid":"assumed","k":"YXNzdW1lZA"}]}"#;
+pub const KEYS_OF_TOKENS: &str = r#"{"keys":[{"kty":"oct","alg":"HS256","kid":"assumed","k":"YXNzdW1lZA"}]}"#;
 
 fn service_port(port: &str, several: bool) -> Node {
     let number_of = |name: &str| match name {

@@ -259,6 +259,7 @@ impl<'a> Walk<'a> {
             let wanted = if taken.criteria.is_empty() { "it matches any connection".into() } else { taken.criteria.join(", ") };
             step.facts.push(wanted);
         }
+        step.settings = connection.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
         self.steps.push(step);
     }
 

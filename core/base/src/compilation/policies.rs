@@ -8,12 +8,14 @@ use chancery_text::Str;
 /// A route of a gateway, as a simulation found it.
 #[derive(Clone, Copy, Debug)]
 pub struct ChosenRoute<'r> {
-    /// The name of the virtual host in Envoy's configuration.
+    /// The name of the virtual host in Envoy's configuration. Empty if the connection is not HTTP.
     pub virtual_host: &'r str,
-    /// The origins of the route.
+    /// The origins of the route. If the connection is not HTTP, those of the filter chain and all its parts.
     pub route: &'r [Origin],
     /// The origins of the listener.
     pub listener: &'r [Origin],
+    /// Whether the connection uses TLS.
+    pub is_tls: bool,
 }
 
 /// A policy that counts for a route.

@@ -130,7 +130,7 @@ spec:
         let route = side.objects().iter().find(|object| *object.key.kind == *"HTTPRoute").expect("a route");
         let rules = route.root.at(&["spec", "rules"]).and_then(|rules| rules.as_array()).expect("rules");
         let origin = [Origin::field(route.id, rules[rule].id)];
-        let found = side.side.stages.policies(side.objects(), ChosenRoute { virtual_host: "", route: &origin, listener: &[] });
+        let found = side.side.stages.policies(side.objects(), ChosenRoute { virtual_host: "", route: &origin, listener: &[], is_tls: false });
         let name = |of: &EffectivePolicy| side.objects().get(of.object).map(|object| object.key.name.to_string()).unwrap_or_default();
         let settings = |of: &EffectivePolicy| of.settings.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>().join(" ");
         let replaced = |of: &EffectivePolicy| of.replaced.iter().map(name).collect::<Vec<_>>().join(" ");

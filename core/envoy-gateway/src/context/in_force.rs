@@ -90,8 +90,16 @@ impl InForce {
             let [_, _, Segment::Index(rule), ..] = path.segments.as_slice() else { return None };
             Some(self.backends.of_rule(objects, object, *rule))
         });
-        let of_scopes = kinds.into_iter().flat_map(|kind| self.of_kind(kind, &scopes, objects));
-        of_scopes.chain(of_backends.into_iter().flatten()).collect()
+        let mut of_scopes: Vec<EffectivePolicy> = kinds.into_iter().flat_map(|kind| self.of_kind(kind, &scopes, objects)).collect();
+        if !chosen.is_tls {
+            of_scopes.retain_mut(|policy| {
+                let is_of_clients = objects.get(policy.object).is_some_and(|object| *object.key.kind == *"ClientTrafficPolicy");
+                let count = policy.settings.len();
+                policy.settings.retain(|(name, _)| !(is_of_clients && NEEDS_TLS.contains(&name.as_str())));
+                count == 0 || !policy.settings.is_empty()
+            });
+        }
+        of_scopes.into_iter().chain(of_backends.into_iter().flatten()).collect()
     }
 
     /// The scopes that contain a route, narrowest first, each with its description.
@@ -146,6 +154,9 @@ impl InForce {
         merged
     }
 }
+
+/// Fields of a ClientTrafficPolicy that count only for connections with TLS.
+const NEEDS_TLS: [&str; 2] = ["tls", "http3"];
 
 fn name_of(object: &Object) -> Name {
     let namespace = object.key.namespace.clone().filter(|namespace| !namespace.is_empty());

@@ -15,7 +15,7 @@ pub(crate) mod frontend;
 pub(crate) mod gateways;
 pub(crate) mod global;
 mod header_filter;
-mod hosts;
+pub(crate) mod hosts;
 mod http_route;
 pub(crate) mod listener;
 pub(crate) mod listener_set;

@@ -7,11 +7,12 @@ mod credentials;
 mod denials;
 mod index;
 mod limits;
+mod listeners;
 mod preflights;
 mod replaced;
 mod shared_ports;
 
-pub(crate) use shared_ports::shared_ports;
+pub(crate) use shared_ports::{no_quic, shared_ports};
 
 use index::Index;
 
@@ -90,6 +91,7 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
         addresses::early_addresses(policy, sink);
     }
     replaced::client_validation(t, sink);
+    listeners::without_routes(t, sink);
 }
 
 fn finding(code: &'static Code, message: String, object: &Admitted<'_>, place: Place) -> Diagnostic {

@@ -2,7 +2,7 @@
 //! the first listener of the Gateway, and adds filter chains for the others (`internal/xds/translator/translator.go`, `listener.go`).
 
 use super::super::codes;
-use super::super::model::{ClientSettings, CoreListener, Xds};
+use super::super::model::{ClientSettings, CoreListener, HttpListener, Xds};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,6 +15,26 @@ type Listener<'m> = (&'m CoreListener, &'m ClientSettings);
 
 /// Settings that only the first listener of a port decides: the fields of a ClientTrafficPolicy.
 const OF_FIRST: [&[&str]; 3] = [&["connection", "bufferLimit"], &["connection", "maxAcceptPerSocketEvent"], &["tcpKeepalive"]];
+
+/// Reports HTTP/3 on ports with the PROXY protocol. Envoy has no listener filter for QUIC that reads the PROXY protocol, so it rejects the listener
+/// (`envoy.filters.listener.proxy_protocol` is registered for TCP only).
+pub(crate) fn no_quic(model: &Xds, objects: &Objects, sink: &mut Findings) {
+    let mut known: Vec<Origin> = Vec::new();
+    for of in model.http.iter().filter(|of| !of.client.http3.is_null()) {
+        let is_same = |other: &&HttpListener| other.core.port.value == of.core.port.value && other.core.address == of.core.address;
+        let proxy = model.http.iter().filter(is_same).find_map(|other| other.client.proxy_protocol.origin);
+        let (Some(proxy), Some(http3)) = (proxy, of.client.http3.origin) else { continue };
+        let Some(object) = objects.get(proxy.object()).filter(|_| !known.contains(&proxy)) else { continue };
+        known.push(proxy);
+        let message = format!(
+            "Envoy rejects the HTTP/3 listener of port {}: it cannot read the PROXY protocol over QUIC. HTTPS over TCP is not affected",
+            of.core.external_port.value
+        );
+        let found = Diagnostic::new(&base_codes::REFUSED_BY_ENVOY, message, Place::key(proxy.object(), proxy.node())).about(object.key.clone());
+        let found = found.related(Place::key(http3.object(), http3.node()), "this asks for HTTP/3");
+        sink.report(found.help("remove `http3`, or let the load balancer keep the client's address in another way"));
+    }
+}
 
 /// Reports the settings of an Envoy's ports.
 pub(crate) fn shared_ports(model: &Xds, objects: &Objects, sink: &mut Findings) {

@@ -42,7 +42,7 @@ impl Chain {
             config.set("http_filters", list(filters.0));
             all.push(extension(HCM, HCM_KIND, config));
         }
-        let names = self.server_names;
+        let (names, origin) = (self.server_names, self.name.origin);
         message! {
             "name": self.name,
             "filter_chain_match": if names.is_null() { Tree::NULL } else { message! { "server_names": names } },
@@ -50,6 +50,7 @@ impl Chain {
             "transport_socket": self.socket,
             "transport_socket_connect_timeout": self.handshake_timeout,
         }
+        .or_from(origin)
     }
 }
 

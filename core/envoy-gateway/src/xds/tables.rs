@@ -146,9 +146,12 @@ impl<'a> Generator<'a> {
         let xds = self.xds;
         let place = |of: &HttpListener| (of.core.address.clone(), of.core.port.value);
         let with_http3: BTreeMap<_, _> = xds.http.iter().filter(|of| !of.client.http3.is_null()).map(|of| (place(of), of)).collect();
+        // Envoy has no PROXY protocol for QUIC, and rejects the listener. `traps::no_quic` reports it.
+        let with_proxy: BTreeSet<_> = xds.http.iter().filter(|of| !of.client.proxy_protocol.is_null()).map(place).collect();
         for of in &xds.http {
             let http3 = with_http3.get(&place(of)).copied();
-            if let Err(error) = self.http_listener(of, http3.is_some()) {
+            let has_quic = http3.is_some() && !with_proxy.contains(&place(of));
+            if let Err(error) = self.http_listener(of, has_quic) {
                 self.errors.push(error);
                 continue;
             }

@@ -13,7 +13,9 @@ pub use chancery_envoy_api::envoy::extensions::{
     compression::{brotli::compressor::v3 as brotli, gzip::compressor::v3 as gzip, zstd::compressor::v3 as zstd},
     filters::http as http_filter,
     filters::listener as listener_filter,
-    filters::network::{http_connection_manager::v3 as hcm, rbac::v3 as network_rbac, tcp_proxy::v3 as tcp_proxy},
+    filters::network::{
+        connection_limit::v3 as connection_limit, http_connection_manager::v3 as hcm, rbac::v3 as network_rbac, tcp_proxy::v3 as tcp_proxy,
+    },
     formatter,
     http::{early_header_mutation, original_ip_detection},
     internal_redirect, load_balancing_policies as load_balancing,

@@ -5,6 +5,7 @@
 //!
 //! Does not handle HTTP; see `manager`.
 
+use super::connection_settings::of_chain;
 use super::request::Request;
 use super::simulation::{Connection, Failed, PRECEDENCE, TriedChain};
 use crate::config::{EnvoyConfig, Placed};
@@ -42,6 +43,11 @@ pub fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
 /// Whether a chain uses TLS.
 pub fn is_tls(chain: &FilterChain) -> bool {
     chain.transport_socket.as_ref().is_some_and(|socket| !socket.name.contains("raw_buffer"))
+}
+
+/// Whether clients must send TLS to a chain, which ends it or passes it through.
+fn expects_tls(chain: &FilterChain) -> bool {
+    is_tls(chain) || chain.filter_chain_match.as_ref().is_some_and(|of| !of.server_names.is_empty() || of.transport_protocol == "tls")
 }
 
 /// Names of listeners that controllers add for their own checks, statistics and the admin interface.
@@ -90,15 +96,19 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
         let port = request.port.or(request.url_port).unwrap_or(if request.tls { 443 } else { 80 });
         return Some(ChosenListener { listener, why: Some("connections to other addresses are redirected to it".to_owned()), port });
     }
+    let shifted = |asked: Option<u32>| {
+        let asked = asked.filter(|port| *port < 1024)?;
+        let (port, why) = (asked + PRIVILEGED_OFFSET, format!("the gateway's Service forwards port {asked} to {}", asked + PRIVILEGED_OFFSET));
+        Some(ChosenListener { listener: at(port)?, why: Some(why), port })
+    };
     if let Some(port) = request.port {
-        return at(port).map(|listener| ChosenListener { listener, why: None, port });
+        return at(port).map(|listener| ChosenListener { listener, why: None, port }).or_else(|| shifted(request.port));
     }
     if let Some((listener, port)) = request.url_port.and_then(|port| Some((at(port)?, port))) {
         return Some(ChosenListener { listener, why: Some("the URL names its port".to_owned()), port });
     }
-    let shifted = request.url_port.filter(|port| *port < 1024).map(|port| (port, port + PRIVILEGED_OFFSET));
-    if let Some((asked, listener, port)) = shifted.and_then(|(asked, port)| Some((asked, at(port)?, port))) {
-        return Some(ChosenListener { listener, why: Some(format!("the gateway's Service forwards port {asked} to {port}")), port });
+    if let Some(chosen) = shifted(request.url_port) {
+        return Some(chosen);
     }
     // A Service or a load balancer in front of the gateway may have other ports.
     let unbound = |why: String| match request.url_port {
@@ -114,7 +124,7 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
         };
         return Some(ChosenListener { listener, why: Some(why), port });
     }
-    let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
+    let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| expects_tls(chain) == request.tls);
     let how = if request.tls { "over TLS" } else { "in cleartext" };
     // Only local programs can reach a listener on the loopback address, such as the admin interface.
     let is_here = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
@@ -427,6 +437,7 @@ pub(super) fn filter_chain<'a>(
         transport_protocol: seen.transport.to_owned(),
         server_name: Some(seen.server_name).filter(|name| !name.is_empty()),
         chains: tried,
+        settings: taken.filter(|_| explains).map(|(_, chain)| of_chain(chain)).unwrap_or_default(),
     };
     (taken, connection)
 }

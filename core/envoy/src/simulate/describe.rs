@@ -3,6 +3,7 @@
 use super::Gateway;
 use super::action::seconds;
 use super::connection::bound;
+use super::connection_settings::{self, load_balancing, time};
 use super::filters::Scopes;
 use super::health;
 use super::matcher::{parts, string_words};
@@ -20,7 +21,7 @@ pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes
     let mut out = Vec::new();
     let mut say = |name: &str, value: String| out.push(Setting { name: name.to_owned(), value });
     if let Some(timeout) = &action.idle_timeout {
-        say("idle_timeout", seconds(timeout));
+        say("idle_timeout", time(timeout));
     }
     if let Some(of) = &action.max_stream_duration {
         let words = [("", &of.max_stream_duration), ("grpc-timeout at most ", &of.grpc_timeout_header_max)];
@@ -86,15 +87,16 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
         Some(ClusterDiscoveryType::ClusterType(of)) => of.name.clone(),
         None => "STATIC".to_owned(),
     };
+    let (load_balancing, balancing_settings) = load_balancing(of);
     let mut out = ClusterView {
         name: name.to_owned(),
         known: true,
         discovery,
         endpoints: gateway.members(name).into_iter().flat_map(|of| gateway.hosts(of)).filter_map(endpoint_address).collect(),
-        load_balancing: of.lb_policy().as_str_name().to_owned(),
+        load_balancing,
         tls: tls(&gateway.upstream_tls(of)),
         circuit_breakers: Vec::new(),
-        settings: Vec::new(),
+        settings: balancing_settings,
     };
     for limits in of.circuit_breakers.iter().flat_map(|breakers| &breakers.thresholds) {
         let all = [
@@ -109,6 +111,7 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
     if let Some(timeout) = &of.connect_timeout {
         out.settings.push(Setting { name: "connect_timeout".to_owned(), value: seconds(timeout) });
     }
+    out.settings.extend(connection_settings::of_cluster(of));
     let own_hosts = health::own_hosts(gateway.hosts(of));
     for check in &of.health_checks {
         out.settings.push(Setting { name: "health_checks".to_owned(), value: health::check(check, of, &own_hosts) });

@@ -64,13 +64,15 @@ impl Prepared {
 
 /// A response of the connection manager itself.
 pub(super) struct Answer {
+    /// The field of the connection manager that decides; empty if none does.
+    pub(super) field: &'static str,
     pub(super) status: u32,
     pub(super) location: Option<String>,
     pub(super) why: String,
 }
 
 fn reject(status: u32, why: impl Into<String>) -> Answer {
-    Answer { status, location: None, why: why.into() }
+    Answer { field: "", status, location: None, why: why.into() }
 }
 
 /// Methods that Envoy's HTTP/1 parser accepts; others are rejected.
@@ -199,6 +201,7 @@ fn paths(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<(), Answ
     }
     if redirect {
         return Err(Answer {
+            field: "path_with_escaped_slashes_action",
             status: 307,
             location: Some(out.path.clone()),
             why: "path_with_escaped_slashes_action redirects to the path without them".into(),
@@ -295,7 +298,8 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
     let addresses = forwarded_for(&out.headers);
     let found = client_address::detect(manager, request, &out.headers);
     if let Some(status) = found.rejects {
-        return Err(reject(status, format!("Envoy rejects requests that do not name their client: it would be {}", found.from)));
+        let why = format!("Envoy rejects requests that do not name their client; it would be {}", found.from);
+        return Err(Answer { field: "original_ip_detection_extensions", ..reject(status, why) });
     }
     out.client_address = found.shown(request);
     out.client = found.client.or(request.source);

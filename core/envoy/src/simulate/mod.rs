@@ -12,6 +12,7 @@
 mod action;
 mod client_address;
 mod connection;
+mod connection_settings;
 mod curl;
 mod describe;
 mod ending;

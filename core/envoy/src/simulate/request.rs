@@ -64,6 +64,11 @@ impl Request {
         let tls = match scheme.to_ascii_lowercase().as_str() {
             "http" | "ws" | "h2c" => false,
             "https" | "wss" => true,
+            "tcp" | "tls" => {
+                return Err(format!(
+                    "`{scheme}://` is not the URL of a request: for a TCPRoute write http://HOST:PORT, for a TLSRoute https://HOST:PORT"
+                ));
+            }
             other => return Err(format!("the scheme `{other}` is not http or https: write http:// or https://")),
         };
         let rest = rest.split('#').next().unwrap_or_default();

@@ -16,6 +16,7 @@ use super::{Detail, Gateway, Protocol, Request};
 use crate::config::managers_of;
 use crate::emit::pb;
 use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -163,6 +164,9 @@ impl<'a> Run<'_, 'a> {
             Ok(prepared) => prepared,
             Err(answer) => {
                 self.out.location = answer.location;
+                if !answer.field.is_empty() {
+                    self.place("filter", format!("{pointer}/{}", answer.field));
+                }
                 self.answers(answer.status, answer.why);
                 if self.out.location.is_some() {
                     self.out.outcome = Outcome::Redirect;
@@ -241,7 +245,7 @@ impl<'a> Run<'_, 'a> {
         self.out.filters = walked.steps;
         self.out.conditions.extend(walked.conditions);
         self.out.notes.extend(walked.notes);
-        self.place_of_answer();
+        self.place_of_answer(&scopes);
         let Some(Answer { status, why, location, body, grpc_status, as_it_is, headers, lacks }) = walked.answer else { return false };
         self.out.lacks = lacks;
         // A filter's answer gets the response headers of a route that forwards (`prepareLocalReplyViaFilterChain` in
@@ -261,12 +265,22 @@ impl<'a> Run<'_, 'a> {
         true
     }
 
-    /// Records the place of the filter that answers, if any.
-    fn place_of_answer(&mut self) {
-        let Some(at) = self.out.filters.iter().position(|step| step.verdict == "answers") else { return };
-        let manager = self.out.places.iter().find(|place| place.of == "http_connection_manager").map(|place| place.pointer.clone());
-        if let Some(manager) = manager {
-            self.place("filter", format!("{manager}/http_filters/{at}"));
+    /// Records the place of the configuration that makes a filter answer, if any: of the route, of the virtual host, or of the filter itself.
+    fn place_of_answer(&mut self, scopes: &Scopes<'a>) {
+        let Some((at, step)) = self.out.filters.iter().enumerate().find(|(_, step)| step.verdict == "answers") else { return };
+        let place = |of: &str| self.out.places.iter().find(|place| place.of == of).map(|place| place.pointer.clone());
+        let name = step.name.replace('~', "~0").replace('/', "~1");
+        let own = |of: &str| place(of).map(|pointer| format!("{pointer}/typed_per_filter_config/{name}"));
+        let is_in = |configs: &BTreeMap<String, pb::Any>| configs.contains_key(&step.name);
+        let pointer = if scopes.route.is_some_and(|route| is_in(&route.typed_per_filter_config)) {
+            own("route")
+        } else if scopes.host.is_some_and(|host| is_in(&host.typed_per_filter_config)) {
+            own("virtual_host")
+        } else {
+            place("http_connection_manager").map(|manager| format!("{manager}/http_filters/{at}"))
+        };
+        if let Some(pointer) = pointer {
+            self.place("filter", pointer);
         }
     }
 

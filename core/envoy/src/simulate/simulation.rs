@@ -309,6 +309,9 @@ pub struct Connection {
     pub server_name: Option<String>,
     /// Filter chains, and the criterion that ruled each one out.
     pub chains: Vec<TriedChain>,
+    /// Limits and timeouts of the matching chain for connections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
 }
 
 /// A filter chain that was tried.

@@ -4,7 +4,7 @@
 //! Follows Envoy's `source/extensions/filters/common/rbac` and `ext_authz.cc`, `health_check.cc` in `source/extensions/filters/http`. Does not
 //! handle tokens and passwords; see `tokens`.
 
-use super::matching::{self, Found};
+use super::matching::{self, Found, MatchInput};
 use super::metadata::{is_match, missing_credential};
 use super::policy_text::{Named, words};
 use super::services::{cluster_of, cluster_of_uri, query_service};
@@ -181,23 +181,52 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
     }
 }
 
+/// The decision of rules that are a tree of matchers, with its reason.
+enum Decision {
+    Allows(String),
+    Denies(String),
+    /// It is allowed if this holds.
+    Depends(String),
+    Logs,
+}
+
 /// Evaluates rules that are a tree of matchers. Without a match, Envoy denies the request.
-fn by_matcher(filter: &HttpFilter, tree: &pb::tree::Matcher, stage: &Stage<'_, '_>) -> Verdict {
-    let action = match matching::find(tree, stage) {
-        Found::Action(config) => config.downcast_ref::<pb::rbac::Action>(),
-        Found::Nothing => return Verdict::answers(403, "no rule allows it"),
-        Found::Unknown => None,
+fn decide(tree: &pb::tree::Matcher, input: MatchInput<'_, '_>) -> Decision {
+    fn action_of(config: &pb::Any) -> Option<Action> {
+        config.downcast_ref::<pb::rbac::Action>().map(pb::rbac::Action::action)
+    }
+    let (action, rule) = match matching::find(tree, input) {
+        Found::Action { config, rule } => (action_of(config), rule),
+        Found::Nothing => return Decision::Denies("no rule allows it".to_owned()),
+        Found::Unknown => (None, None),
     };
-    match action.map(|action| (action.action(), action.name.as_str())) {
-        Some((Action::Allow, name)) => Verdict::passes(format!("the rule {name} allows it")),
-        Some((Action::Log, _)) => Verdict::passes("notes who passes"),
-        Some((Action::Deny, name)) => Verdict::Answers(super::Answer {
-            status: 403,
-            why: format!("the rule {name} denies it"),
-            lacks: missing_credential(stage),
-            ..super::Answer::default()
+    let by = |rule: Option<&str>, does: &str| match rule {
+        Some(rule) => format!("the rule {rule} {does} it"),
+        None => format!("no rule matches it, and the default {does} it"),
+    };
+    // Only rules about the client's address have a short reason.
+    let client = input.client.map(|client| format!("client address {client}"));
+    let of_client = client.filter(|_| matching::reads_client(tree)).map(|client| format!(" ({client})")).unwrap_or_default();
+    match action {
+        Some(Action::Allow) => Decision::Allows(format!("{}{of_client}", by(rule, "allows"))),
+        Some(Action::Deny) => Decision::Denies(format!("{}{of_client}", by(rule, "denies"))),
+        Some(Action::Log) => Decision::Logs,
+        None => Decision::Depends(match matching::ranges(tree, |config| action_of(config) == Some(Action::Allow)) {
+            Some(ranges) if input.client.is_none() && !ranges.is_empty() => format!("the client address is in {}", ranges.join(" or ")),
+            _ => match matching::ranges(tree, |config| action_of(config) == Some(Action::Deny)) {
+                Some(ranges) if input.client.is_none() && !ranges.is_empty() => format!("the client address is not in {}", ranges.join(" or ")),
+                _ => format!("its rules about {} allow it", matching::unknowns(tree, input)),
+            },
         }),
-        None => Verdict::asks(filter, "its rules, which depend on more than the request, let it pass", Some(403)),
+    }
+}
+
+fn by_matcher(filter: &HttpFilter, tree: &pb::tree::Matcher, stage: &Stage<'_, '_>) -> Verdict {
+    match decide(tree, MatchInput { client: stage.prepared.client, source: stage.request.source, stage: Some(stage) }) {
+        Decision::Allows(why) => Verdict::passes(why),
+        Decision::Logs => Verdict::passes("notes who passes"),
+        Decision::Denies(why) => Verdict::Answers(super::Answer { status: 403, why, lacks: missing_credential(stage), ..super::Answer::default() }),
+        Decision::Depends(wants) => Verdict::asks(filter, wants, Some(403)),
     }
 }
 
@@ -242,10 +271,17 @@ impl<'s, 'a> RuleInput<'s, 'a> {
 
 /// Evaluates a network filter's rules for a connection. `Err` means that it is closed, and why; a condition must hold to keep it open.
 pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port: u32) -> Result<Option<Condition>, String> {
-    let Some(rules) = &of.rules else { return Ok(None) };
+    let condition = |wants: String| Condition { filter: "rbac".into(), wants, ..Condition::default() };
+    let Some(rules) = &of.rules else {
+        let Some(tree) = &of.matcher else { return Ok(None) };
+        return match decide(tree, MatchInput { client: request.source, source: request.source, stage: None }) {
+            Decision::Allows(_) | Decision::Logs => Ok(None),
+            Decision::Denies(why) => Err(why),
+            Decision::Depends(wants) => Ok(Some(condition(wants))),
+        };
+    };
     let input = RuleInput { request, port, client: request.source, stage: None };
     let (found, unknown) = policy(rules, &input);
-    let condition = |wants: String| Condition { filter: "rbac".into(), wants, ..Condition::default() };
     match (rules.action(), found, unknown) {
         (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &input, false))))),
         (Action::Deny, None, true) => Ok(Some(condition(format!("no policy denies the connection: {}", who(rules, &input, false))))),

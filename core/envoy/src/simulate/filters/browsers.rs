@@ -15,11 +15,13 @@ use pb::http_filter::{cors::v3::Cors, csrf::v3::CsrfPolicy};
 
 /// Only for routes that forward.
 pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
-    let idle = || Verdict::passes("answers CORS preflight requests");
-    let Some(policy) = stage.forwards().and_then(|_| stage.scopes.cors()) else { return idle() };
+    let Some(policy) = stage.forwards().and_then(|_| stage.scopes.cors()) else {
+        return Verdict::passes("does nothing: the route has no CORS policy");
+    };
     if stage.share(policy.enabled, true) != Share::All {
-        return idle();
+        return Verdict::passes("is switched off");
     }
+    let idle = || Verdict::passes("would answer a preflight request of a browser; this is none");
     let is_preflight = stage.request.method == "OPTIONS" && stage.header("access-control-request-method").is_some_and(|method| !method.is_empty());
     let Some(origin) = stage.header("origin").filter(|origin| !origin.is_empty() && is_preflight) else { return idle() };
     let allowed = policy.origins.iter().any(|matcher| takes(matcher, "*") || takes(matcher, origin));

@@ -44,6 +44,8 @@ pub(super) enum Verdict {
     Passes(Option<String>),
     /// The result depends on a condition.
     Asks(Condition),
+    /// The filter is not simulated. The text says what must hold.
+    Unknown(String),
     /// It answers itself.
     Answers(Answer),
     /// It answers itself if a condition holds.
@@ -197,7 +199,7 @@ pub(super) fn walk<'s>(manager: &'s HttpConnectionManager, stage: &mut Stage<'s,
             step.does = Some("does not see the request: it is already answered".to_owned());
             "not_reached"
         } else {
-            let (verdict, does) = effect_of(verdict(filter, stage), &mut out);
+            let (verdict, does) = effect_of(filter, verdict(filter, stage), &mut out);
             step.does = does;
             verdict
         };
@@ -207,7 +209,7 @@ pub(super) fn walk<'s>(manager: &'s HttpConnectionManager, stage: &mut Stage<'s,
 }
 
 /// Records a verdict. Returns its word, and what the filter does.
-fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String>) {
+fn effect_of(filter: &HttpFilter, verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String>) {
     match verdict {
         Verdict::Passes(does) => ("passes", does),
         Verdict::Asks(condition) => {
@@ -215,9 +217,13 @@ fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String
             out.conditions.push(condition);
             ("asks", Some(does))
         }
+        Verdict::Unknown(wants) => {
+            out.conditions.push(Condition { filter: filter.name.clone(), wants, ..Condition::default() });
+            ("asks", Some("is not simulated; it may answer the request itself".to_owned()))
+        }
         Verdict::AnswersIf(condition, answer) => {
             out.conditions.push(condition);
-            effect_of(Verdict::Answers(answer), out)
+            effect_of(filter, Verdict::Answers(answer), out)
         }
         Verdict::Answers(answer) => {
             let does = format!("answers {}: {}", answer.status, answer.why);
@@ -234,7 +240,10 @@ fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String
 /// Filters that never answer a request before the upstream does, with their description.
 const HARMLESS: &[(&str, &str)] = &[
     ("envoy.extensions.filters.http.compressor.v3.Compressor", "compresses responses"),
+    ("envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit", "limits the bandwidth of bodies"),
+    ("envoy.extensions.filters.http.custom_response.v3.CustomResponse", "replaces responses that match its rules"),
     ("envoy.extensions.filters.http.decompressor.v3.Decompressor", "decompresses requests and responses"),
+    ("envoy.extensions.filters.http.geoip.v3.Geoip", "finds the location of the client's address"),
     ("envoy.extensions.filters.http.grpc_web.v3.GrpcWeb", "translates gRPC-Web to gRPC"),
     ("envoy.extensions.filters.http.grpc_http1_bridge.v3.Config", "translates gRPC over HTTP/1.1"),
     ("envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", "counts gRPC messages"),
@@ -279,11 +288,12 @@ fn verdict(filter: &HttpFilter, stage: &Stage<'_, '_>) -> Verdict {
         http::ext_authz::v3::ExtAuthz => access::ext_authz,
         http::jwt_authn::v3::JwtAuthentication => tokens::jwt,
         http::basic_auth::v3::BasicAuth => tokens::basic,
+        http::api_key_auth::v3::ApiKeyAuth => tokens::api_key,
         http::oauth2::v3::OAuth2 => tokens::oauth2,
         http::local_ratelimit::v3::LocalRateLimit => limits::local,
         http::ratelimit::v3::RateLimit => limits::by_service,
         http::buffer::v3::Buffer => limits::buffer,
         http::fault::v3::HttpFault => limits::fault,
     }
-    Verdict::asks(filter, format!("the filter {}, which is not simulated, lets it pass", filter.name), None)
+    Verdict::Unknown(format!("the filter {}, which is not simulated, lets it pass", filter.name))
 }

@@ -1,11 +1,11 @@
 //! Simulates tokens, passwords and logins. Their presence is evaluated; their validity becomes a condition.
 //!
-//! Follows Envoy's `jwt_authn`, `basic_auth` and `oauth2` in `source/extensions/filters/http`. Does not read keys, hashes or signatures.
+//! Follows Envoy's `jwt_authn`, `basic_auth`, `api_key_auth` and `oauth2` in `source/extensions/filters/http`. Does not read keys, hashes or signatures.
 
 use super::services::{cluster_of_uri, query_service};
 use super::{Answer, Stage, Verdict};
 use crate::emit::pb;
-use crate::simulate::matcher::{check, takes};
+use crate::simulate::matcher::{check, parameter, takes};
 use crate::simulate::path::{split, without_query};
 use crate::simulate::simulation::Credential;
 use alloc::collections::BTreeMap;
@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use pb::hcm::HttpFilter;
+use pb::http_filter::api_key_auth::v3::{ApiKeyAuth, ApiKeyAuthPerRoute};
 use pb::http_filter::basic_auth::v3::BasicAuth;
 use pb::http_filter::jwt_authn::v3::{
     JwtAuthentication, JwtProvider, JwtRequirement, PerRouteConfig, jwt_provider::JwksSourceSpecifier, jwt_requirement::RequiresType,
@@ -277,6 +278,45 @@ pub(super) fn basic(filter: &HttpFilter, of: &BasicAuth, stage: &Stage<'_, '_>) 
     }
 }
 
+/// The placeholder for an API key.
+const ANY_KEY: &str = "$API_KEY";
+
+/// A route's keys and sources replace those of the filter.
+pub(super) fn api_key(filter: &HttpFilter, of: &ApiKeyAuth, stage: &Stage<'_, '_>) -> Verdict {
+    let own = stage.scopes.first::<ApiKeyAuthPerRoute>(&filter.name);
+    let credentials = own.map(|own| &own.credentials).filter(|all| !all.is_empty()).unwrap_or(&of.credentials);
+    let sources = own.map(|own| &own.key_sources).filter(|all| !all.is_empty()).unwrap_or(&of.key_sources);
+    let find = |of: &pb::http_filter::api_key_auth::v3::KeySource| {
+        let (header, query, named) = (of.header.to_ascii_lowercase(), of.query.as_str(), of.cookie.as_str());
+        match (header.is_empty(), query.is_empty()) {
+            (false, _) => stage.header(&header),
+            (true, false) => parameter(&stage.prepared.path, query),
+            (true, true) => cookie(named, stage),
+        }
+        .is_some_and(|key| !key.is_empty())
+    };
+    if sources.iter().any(find) {
+        let clients = own.map(|own| own.allowed_clients.len()).filter(|count| *count > 0);
+        return match (credentials.len(), clients) {
+            (0, _) => Verdict::answers(401, "no API keys are configured"),
+            (_, Some(allowed)) => Verdict::asks(filter, format!("its API key belongs to one of {allowed} allowed clients"), Some(403)),
+            (_, None) => Verdict::asks(filter, "its API key is one of the configured keys", Some(401)),
+        };
+    }
+    let words = |of: &pb::http_filter::api_key_auth::v3::KeySource| match (of.header.as_str(), of.query.as_str(), of.cookie.as_str()) {
+        ("", "", cookie) => format!("the cookie `{cookie}`"),
+        ("", query, _) => format!("the query parameter `{query}`"),
+        (header, ..) => format!("the header `{header}`"),
+    };
+    let places: Vec<String> = sources.iter().map(words).collect();
+    let lacks = sources.first().map(|of| match (of.header.as_str(), of.query.as_str(), of.cookie.as_str()) {
+        ("", "", cookie) => Credential::header("cookie", format!("{cookie}={ANY_KEY}")),
+        ("", query, _) => Credential { name: query.into(), value: ANY_KEY.into(), in_query: true },
+        (header, ..) => Credential::header(header, ANY_KEY),
+    });
+    missing_credential_answer(format!("an API key is required in {}, and the request has none", places.join(" or ")), lacks)
+}
+
 pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) -> Verdict {
     let per_route = stage.scopes.first::<OAuth2PerRoute>(&filter.name).and_then(|of| of.config.as_ref());
     let Some(of) = per_route.or(of.config.as_ref()) else { return Verdict::passes("requires no login here") };
@@ -313,10 +353,16 @@ pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) ->
     }
 }
 
-/// The client returns with a code, which is exchanged for a token.
+/// The client returns with a code, which Envoy exchanges for a token. Then Envoy redirects the client to the URL that it first asked for.
 fn login_ends(filter: &HttpFilter, of: &OAuth2Config) -> Verdict {
     let cluster = of.token_endpoint.as_ref().and_then(cluster_of_uri);
-    query_service(filter, cluster, "exchanges the authorization code of the login, and answers with a redirect", Some(401), None)
+    match query_service(filter, cluster, "exchanges the authorization code for a token", Some(401), None) {
+        Verdict::Asks(condition) => {
+            let location = Some("<the URL that the client asked for before the login>".into());
+            Verdict::AnswersIf(condition, Answer { status: 302, why: "the login is complete".into(), location, ..Answer::default() })
+        }
+        other => other,
+    }
 }
 
 fn redirect(location: String, why: &str) -> Verdict {
