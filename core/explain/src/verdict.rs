@@ -398,3 +398,6 @@ pub fn served_request(
     let others = with_credential.into_iter().chain(with_permitted_paths(&written, &config));
     others.into_iter().find(|written| verdict(written).is_some_and(|of| is_served(&of)))
 }
+
+#[cfg(test)]
+mod tests;
