@@ -55,8 +55,10 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
                 RunningGateway::all(&compilation).into_iter().filter(|of| !matches!(of, RunningGateway::Envoy(_))).collect();
             if !others.is_empty() {
                 let label = |of: RunningGateway<'_>| of.named().label().unwrap_or_default();
-                let all = others.into_iter().map(|of| (label(of), of.route(&positions, &request, &mut compiler.emitted, &names)));
-                return show_others(&all.collect(), &request, args.format, style);
+                let mut all: BTreeMap<String, RequestReport> =
+                    reports.into_iter().map(|(label, report)| (label, RequestReport::Envoy(Box::new(report)))).collect();
+                all.extend(others.into_iter().map(|of| (label(of), of.route(&positions, &request, &mut compiler.emitted, &names))));
+                return show_all(&all, &request, args, style);
             }
             if reports.is_empty() {
                 return Err(input::nothing_runs(&compilation));
@@ -77,14 +79,14 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
     Ok(0)
 }
 
-/// Shows the results of gateways that are not Envoys.
-fn show_others(reports: &BTreeMap<String, RequestReport>, request: &Request, format: Format, style: &Style) -> Outcome {
+/// Shows the results of gateways of several kinds.
+fn show_all(reports: &BTreeMap<String, RequestReport>, request: &Request, args: &RouteArgs, style: &Style) -> Outcome {
     let human = |report: &RequestReport| match report {
         RequestReport::AppGateway(report) => app_gateway::human(report, request, style),
         RequestReport::Nginx(report) => nginx::human(report, request, style),
-        RequestReport::Envoy(report) => RouteText { report, style, all: false, out: String::new() }.write(request),
+        RequestReport::Envoy(report) => RouteText { report, style, all: args.all, out: String::new() }.write(request),
     };
-    match format {
+    match args.format {
         Format::Json if reports.len() == 1 => reports.values().try_for_each(print_json)?,
         Format::Json => print_json(reports)?,
         Format::Human => {

@@ -73,7 +73,7 @@ pub fn http_proxy_to_gateway(side: SideRef<'_>) -> Conversion {
             None => drop(proxies.insert((object.key.namespace.clone().unwrap_or_default(), object.key.name.clone()), object)),
         }
     }
-    let mut listeners = Vec::from([listener("http", 80, "HTTP", None, None)]);
+    let (mut listeners, mut has_cleartext) = (Vec::new(), false);
     let mut routes = Vec::new();
     let mut grants: BTreeSet<(Str, Str)> = BTreeSet::new();
     for object in proxies.values() {
@@ -88,8 +88,9 @@ pub fn http_proxy_to_gateway(side: SideRef<'_>) -> Conversion {
         let namespace = object.key.namespace.clone().unwrap_or_default();
         if !secret.is_empty() {
             let (home, name) = secret.split_once('/').map_or((namespace.as_str(), secret), |(home, name)| (home, name));
-            let host_name = format!("https-{}", name_of(fqdn.str()));
-            listeners.push(listener(&host_name, 443, "HTTPS", Some(fqdn.str()), Some((home, name))));
+            // A listener without a hostname would not take a host that the HTTPS listener names.
+            listeners.push(listener(&section("http", fqdn.str()), 80, "HTTP", Some(fqdn.str()), None));
+            listeners.push(listener(&section("https", fqdn.str()), 443, "HTTPS", Some(fqdn.str()), Some((home, name))));
             grants.insert((Str::new(home), Str::new(name)));
         }
         for field in ["passthrough", "clientValidation", "enableFallbackCertificate", "minimumProtocolVersion", "maximumProtocolVersion"] {
@@ -100,11 +101,15 @@ pub fn http_proxy_to_gateway(side: SideRef<'_>) -> Conversion {
         }
         lost(&mut out, object, spec.field("tcpproxy"), "tcpproxy", "write a TLSRoute");
         let root = Root { host: Str::new(fqdn.str()), tls: !secret.is_empty() };
+        has_cleartext |= !root.tls;
         if root.tls {
             routes.push(upgrade(&namespace, &object.key.name, &root.host));
         }
         let mut way = Way { conditions: Vec::new(), visited: Vec::new() };
         follow(&proxies, object, &root, &mut way, &mut routes, &mut out);
+    }
+    if has_cleartext {
+        listeners.insert(0, listener("http", 80, "HTTP", None, None));
     }
     let mut spec = Fields::new();
     spec.set("gatewayClassName", text(GATEWAY)).set("listeners", list(listeners));
@@ -117,6 +122,11 @@ pub fn http_proxy_to_gateway(side: SideRef<'_>) -> Conversion {
     }
     out.objects.extend(routes);
     out
+}
+
+/// The name of the listener of a host with TLS.
+fn section(protocol: &str, host: &str) -> String {
+    format!("{protocol}-{}", name_of(host))
 }
 
 fn lost(out: &mut Conversion, object: &Object, at: Cursor<'_>, field: &str, why: &str) {
@@ -162,7 +172,9 @@ fn upgrade(namespace: &str, name: &str, host: &str) -> Node {
     redirect.set("scheme", text("https")).set("statusCode", number(301));
     filter.set("type", text("RequestRedirect")).set("requestRedirect", redirect.node());
     rule.set("filters", list(Vec::from([filter.node()])));
-    spec.set("parentRefs", parent("http")).set("hostnames", list(Vec::from([text(host)]))).set("rules", list(Vec::from([rule.node()])));
+    spec.set("parentRefs", parent(&section("http", host)))
+        .set("hostnames", list(Vec::from([text(host)])))
+        .set("rules", list(Vec::from([rule.node()])));
     manifest(V1, "HTTPRoute", namespace, &format!("{name}-to-https"), &spec)
 }
 
@@ -184,8 +196,8 @@ fn follow<'o>(proxies: &Proxies<'o>, object: &'o Object, root: &Root, way: &mut 
         rules.push(rule);
     }
     let suffix = if way.visited.len() > 1 { format!("-{}", name_of(&root.host)) } else { String::new() };
-    let section = if root.tls { format!("https-{}", name_of(&root.host)) } else { "http".to_string() };
-    for (rules, section, ending) in [(rules, section, ""), (insecure, "http".to_string(), "-insecure")] {
+    let usual = if root.tls { section("https", &root.host) } else { "http".to_string() };
+    for (rules, section, ending) in [(rules, usual, ""), (insecure, section("http", &root.host), "-insecure")] {
         if rules.is_empty() {
             continue;
         }
@@ -304,18 +316,22 @@ fn matches(object: &Object, conditions: &[Cursor<'_>], out: &mut Conversion) -> 
                     one.set_some("method", node.get("value").cloned());
                 }
                 Some(node) => headers.push(node),
-                None => {
-                    out.note(&object.key, Some(header.origin()), "this condition on a header is not converted: Gateway API has exact and regular")
-                }
+                None => out.note(
+                    &object.key,
+                    Some(header.origin()),
+                    "this condition on a header is not converted: Gateway API compares the value with a text or a regular expression",
+                ),
             }
         }
         let query = condition.field("queryParameter");
         if query.exists() {
             match query_match(query) {
                 Some(node) => queries.push(node),
-                None => {
-                    out.note(&object.key, Some(query.origin()), "this condition on a parameter is not converted: Gateway API has exact and regular")
-                }
+                None => out.note(
+                    &object.key,
+                    Some(query.origin()),
+                    "this condition on a parameter is not converted: Gateway API compares the value with a text or a regular expression",
+                ),
             }
         }
     }
@@ -345,10 +361,24 @@ fn header_match(at: Cursor<'_>) -> Option<Node> {
         (false, _) => ("Exact", exact.to_string()),
         (true, regex) if !regex.is_empty() => ("RegularExpression", regex.to_string()),
         _ if at.field("present").is_true() => ("RegularExpression", ".*".to_string()),
-        _ => return None,
+        _ => match at.field("contains").str() {
+            "" => return None,
+            contains => ("RegularExpression", format!("{}.*{}.*", if at.field("ignoreCase").is_true() { "(?i)" } else { "" }, escaped(contains))),
+        },
     };
     header.set("type", text(kind)).set("name", text(at.field("name").str())).set("value", text(&value));
     Some(header.node())
+}
+
+/// A text as a part of a regular expression (RE2).
+fn escaped(text: &str) -> String {
+    text.chars().fold(String::new(), |mut out, c| {
+        if !c.is_alphanumeric() && !matches!(c, '/' | '-' | '_' | ' ') {
+            out.push('\\');
+        }
+        out.push(c);
+        out
+    })
 }
 
 fn query_match(at: Cursor<'_>) -> Option<Node> {

@@ -203,13 +203,14 @@ const EVERYWHERE: [&str; 3] = ["", "0.0.0.0", "::"];
 
 /// Checks ports of services, of upstreams and of exposed paths, on the agent's node.
 fn ports(mesh: &mut Mesh<'_>) {
-    let mut all: BTreeMap<i64, BTreeMap<Str, Listening<'_>>> = BTreeMap::new();
+    // Services with other addresses run on other machines, or in other network namespaces.
+    let mut all: BTreeMap<(Str, i64), BTreeMap<Str, Listening<'_>>> = BTreeMap::new();
     let state = mesh.state;
-    let mut add = |mesh: &mut Mesh<'_>, host: Str, port: i64, new: Listening<'_>| {
+    let mut add = |mesh: &mut Mesh<'_>, machine: &Str, host: Str, port: i64, new: Listening<'_>| {
         if port == 0 {
             return;
         }
-        let hosts = all.entry(port).or_default();
+        let hosts = all.entry((machine.clone(), port)).or_default();
         let known = if EVERYWHERE.contains(&&*host) {
             hosts.values().next()
         } else {
@@ -234,17 +235,18 @@ fn ports(mesh: &mut Mesh<'_>) {
     for instance in state.here().filter(|instance| instance.local) {
         let object = instance.object;
         let host = if instance.address.is_empty() { instance.node.address.clone() } else { instance.address.clone() };
-        add(mesh, host, instance.port, Listening { what: format!("`{}`", instance.id), at: instance.tree.get("Port"), object });
+        let machine = host.clone();
+        add(mesh, &machine, host, instance.port, Listening { what: format!("`{}`", instance.id), at: instance.tree.get("Port"), object });
         for upstream in instance.proxy.get("Upstreams").items() {
             let port = upstream.get("LocalBindPort");
             let host = if is_set(upstream.get("LocalBindAddress")) { upstream.get("LocalBindAddress").str() } else { Str::new_static("127.0.0.1") };
             let what = format!("the upstream `{}` of `{}`", upstream.get("DestinationName").text(), instance.id);
-            add(mesh, host, port.int(), Listening { what, at: port, object });
+            add(mesh, &machine, host, port.int(), Listening { what, at: port, object });
         }
         for path in instance.proxy.at(&["Expose", "Paths"]).items() {
             let port = path.get("ListenerPort");
             let what = format!("the exposed path `{}` of `{}`", path.get("Path").text(), instance.id);
-            add(mesh, Str::new_static("0.0.0.0"), port.int(), Listening { what, at: port, object });
+            add(mesh, &machine, Str::new_static("0.0.0.0"), port.int(), Listening { what, at: port, object });
         }
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn raise_foreign(side: SideRef<'_>, found: &mut [Diagnostic]) {
 /// Reports resources without effect that neither the stages nor `found` report.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
     // Findings about assumptions or values do not explain a missing effect.
-    const OF_VALUES: [&Code; 3] = [&codes::ASSUMED_OBJECT, &codes::PLACEHOLDER, &codes::UNKNOWN_VALUE];
+    const OF_VALUES: [&Code; 4] = [&codes::ASSUMED_OBJECT, &codes::ASSUMED_SECRET, &codes::PLACEHOLDER, &codes::UNKNOWN_VALUE];
     let speaks = side.diagnostics().chain(found).filter(|finding| !OF_VALUES.contains(&finding.code));
     let known: HashSet<&ResourceKey> = speaks.filter_map(|finding| finding.resource.as_ref()).collect();
     // Objects that are never reported need no close look.

@@ -11,7 +11,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, State, Why};
 use chancery_base::diagnostic::{Diagnostic, Place, Related, Severity, codes};
-use chancery_base::resource::{Object, ObjectId, nearest};
+use chancery_base::resource::{Object, ObjectId, makes_secret, nearest};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
@@ -47,6 +47,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let is_reported = place(&at).is_some_and(|place| reported.contains(&place)) || whole.wrong.contains(&reference.from);
         let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
         let other = other.filter(|object| is_likely(&object.key.kind, &key.kind, absence));
+        // A Certificate usually has the name of the Secret that it makes.
+        let other = other.filter(|object| *key.kind != *"Secret" || !makes_secret(&object.key));
         let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
         let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
         // The last part of a name may be a namespace or a DNS domain.
