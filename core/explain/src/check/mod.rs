@@ -129,6 +129,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     reference::secrets_elsewhere(compilation);
     reference::refused_parents(compilation);
     reference::refused_targets(compilation);
+    reference::installed_targets(compilation);
     for at in 0..compilation.sides.len() {
         let mut found = compilation.sides.get_mut(at).map(|side| core::mem::take(&mut side.diagnostics)).unwrap_or_default();
         if let Some(side) = compilation.sides().nth(at) {
