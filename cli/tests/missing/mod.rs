@@ -122,3 +122,15 @@ fn charts_may_create_missing_services_and_routes() {
     folder.write("in/shop.yaml", shop.replace("name: other", "name: forgejo-htp").as_bytes());
     assert!(folder.run(&["check", "in"]).out.contains("error[route-unresolved]"));
 }
+
+#[test]
+fn unsubstituted_variables_are_reported_once() {
+    let shop =
+        SHOP.replace("HOST", "'${APP}.${DOMAIN}', '${DOMAIN}'").replace("name: web, namespace", "name: web, annotations: {a: '${APP}'}, namespace");
+    let folder = Folder::with(&[("shop.yaml", shop.as_str())]);
+    let run = folder.run(&["check", "shop.yaml"]);
+    let message = "variables such as `${APP}` are not substituted, so Kubernetes refuses this value and 1 more";
+    assert_eq!(run.out.matches("are not substituted").count(), 1, "{}", run.out);
+    assert!(run.out.contains(message) && run.out.contains("envsubst < FILE"), "{}", run.out);
+    assert!(!run.out.contains("must match"), "{}", run.out);
+}

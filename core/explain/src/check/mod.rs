@@ -37,6 +37,7 @@ mod stale;
 mod tests;
 mod timing;
 mod unreachable;
+mod variables;
 mod whole;
 
 pub use settle::ANNOTATION;
@@ -142,6 +143,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     }
     disabled::attach(compilation);
     settle::settle(compilation, policy);
+    variables::join(compilation);
 }
 
 /// Runs the checks for each gateway of a side, and reports each finding once.
