@@ -69,7 +69,7 @@ fn route_reports_values_that_envoy_rejects() {
     );
 }
 
-/// A Gateway with a route to Services, one of which is missing.
+/// A Gateway with a route to a Service. The input lacks this Service, and has another one.
 const SHOP: &str = "apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: eg}

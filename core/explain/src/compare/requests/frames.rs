@@ -106,11 +106,11 @@ pub(super) fn compare_managers(
     for (name, of_filter) in of_filters {
         let users = match tables {
             [Some(old), Some(new)] => idle_filters::users(name, [old, new]),
-            _ => Users::Everybody,
+            _ => Users::AllRequests,
         };
         match users {
-            Users::Nobody => {}
-            Users::Everybody => met.extend(of_filter),
+            Users::NoRequest => {}
+            Users::AllRequests => met.extend(of_filter),
             Users::Domains(domains) => changes.push(IdleChange { met: of_filter, domains }),
         }
     }

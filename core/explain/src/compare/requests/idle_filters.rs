@@ -12,9 +12,9 @@ use pb::route::RouteConfiguration;
 /// The requests that use an idle filter on both sides.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Users {
-    /// None. If only one side configures the filter, its routes differ, and are compared themselves.
-    Nobody,
-    Everybody,
+    /// No request. If only one side configures the filter, its routes differ, and are compared themselves.
+    NoRequest,
+    AllRequests,
     /// The requests of these domains.
     Domains(Vec<String>),
 }
@@ -46,7 +46,7 @@ pub(super) fn named<'m>(manager: &'m HttpConnectionManager, name: &str) -> Optio
 /// Returns the requests that use an idle filter on both sides.
 pub(super) fn users(filter: &str, tables: [&RouteConfiguration; 2]) -> Users {
     if tables.into_iter().all(|table| table_configures(table, filter)) {
-        return Users::Everybody;
+        return Users::AllRequests;
     }
     let domains = tables.map(|table| -> BTreeSet<&str> {
         let is_of_all = table_configures(table, filter);
@@ -55,7 +55,7 @@ pub(super) fn users(filter: &str, tables: [&RouteConfiguration; 2]) -> Users {
     });
     let [before, after] = &domains;
     if before.is_empty() || after.is_empty() {
-        return Users::Nobody;
+        return Users::NoRequest;
     }
     // A domain of one side may belong to a wildcard of the other one.
     Users::Domains(before.union(after).map(|domain| String::from(*domain)).collect())
@@ -79,7 +79,7 @@ mod tests {
     fn idle_filter_concerns_hosts_that_configure_it() {
         let (with, other) = (table(&[("a", &["f"]), ("b", &[])]), table(&[("a", &[]), ("b", &[])]));
         assert_eq!(users("f", [&with, &with]), Users::Domains(Vec::from(["a".into()])));
-        assert_eq!(users("f", [&with, &other]), Users::Nobody);
+        assert_eq!(users("f", [&with, &other]), Users::NoRequest);
     }
 
     #[test]
