@@ -17,8 +17,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The secrets of every input, which no output may contain.
-static REDACTORS: Mutex<Vec<Redactor>> = Mutex::new(Vec::new());
+/// The secrets of every input, which no output may contain. One redactor removes all of them, so that it knows the files of every input.
+static REDACTOR: Mutex<Option<Redactor>> = Mutex::new(None);
+
+/// Runs a function with the redactor, unless there is nothing to redact.
+fn with_redactor<T>(run: impl FnOnce(Option<&mut Redactor>) -> T) -> T {
+    let mut known = REDACTOR.lock().unwrap_or_else(PoisonError::into_inner);
+    run(known.as_mut().filter(|known| !known.is_empty()))
+}
 
 /// Whether reports have colours. If not, a colour sequence comes from an input.
 static COLOURS: AtomicBool = AtomicBool::new(false);
@@ -40,40 +46,28 @@ pub fn hold_back(compilation: &Compilation) {
 
 /// The same for secrets from another source.
 pub fn hold(all: Vec<Redactor>) {
-    let mut known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    known.extend(all.into_iter().filter(|redactor| !redactor.is_empty()));
+    let mut known = REDACTOR.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    all.into_iter().for_each(|redactor| known.extend(redactor));
 }
 
 /// Writes everything: the user requested output with secrets.
 pub fn allow_secrets() {
-    REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    *REDACTOR.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
 /// Returns a string without secrets.
 pub fn scrub(text: &str) -> Cow<'_, str> {
-    let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    known.iter().fold(Cow::Borrowed(text), |text, redactor| match redactor.scrub(&text) {
-        Cow::Owned(text) => Cow::Owned(text),
-        Cow::Borrowed(_) => text,
-    })
+    with_redactor(|known| known.map_or(Cow::Borrowed(text), |known| known.scrub(text)))
 }
 
 /// Returns where an incomplete output may be cut, so that no secret crosses the cut.
 fn safe_cut(text: &str) -> usize {
-    let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
-    let longest = known.iter().map(Redactor::longest).max().unwrap_or(0);
-    let mut at = text.len().saturating_sub(longest);
-    loop {
-        let cut = known.iter().fold(at, |at, redactor| redactor.cut_up_to(text, at));
-        if cut == at {
-            return cut;
-        }
-        at = cut;
-    }
+    with_redactor(|known| known.map_or(text.len(), |known| known.cut_up_to(text, text.len().saturating_sub(known.longest()))))
 }
 
 fn nothing_is_held_back() -> bool {
-    REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    with_redactor(|known| known.is_none())
 }
 
 /// The target of output.

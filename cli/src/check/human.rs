@@ -77,7 +77,10 @@ pub fn report(
 fn assumed_groups(findings: Vec<Finding>) -> (Vec<Vec<Finding>>, Vec<Finding>) {
     let kind = |finding: &Finding| {
         let is_one = [codes::ASSUMED_OBJECT.name, codes::ASSUMED_SECRET.name].contains(&finding.code) && finding.level() == Severity::Notice;
-        finding.message.split_once('`').filter(|_| is_one).map(|(before, _)| (finding.code, before.to_owned()))
+        let (before, behind) = finding.message.split_once('`').filter(|_| is_one)?;
+        // The last words say whether the object is assumed, or what creates it.
+        let end: Vec<&str> = behind.rsplit(' ').take(2).collect();
+        Some((finding.code, format!("{before}{}", end.join(" "))))
     };
     let mut groups: BTreeMap<(&str, String), Vec<Finding>> = BTreeMap::new();
     for finding in &findings {
@@ -97,7 +100,10 @@ fn folded(group: &[Finding], style: &Style) -> String {
     let shown: Vec<String> = names.iter().take(SHOWN_PLACES - 1).map(|name| format!("`{name}`")).collect();
     let more = names.len() - shown.len();
     let title = style.cyan(format!("notice[{}]", first.code));
-    let rest = style.dim(format!("the same for {} and {more} more; `--all` shows them", plain(&shown.join(", "))));
+    let behind = |finding: &Finding| finding.message.split_once('`').and_then(|(_, rest)| rest.split_once('`')).map(|(_, behind)| behind.to_owned());
+    let are_equal = group.iter().all(|finding| behind(finding) == behind(first));
+    let words = if are_equal { "the same for" } else { "likewise" };
+    let rest = style.dim(format!("{words} {} and {more} more; `--all` shows them", plain(&shown.join(", "))));
     format!("{title}: {}; {rest}\n\n", plain(&first.message))
 }
 

@@ -300,8 +300,8 @@ impl Reader {
         let list = |all: &[String]| some(&all.iter().map(String::as_str).collect::<Vec<_>>());
         if !self.passed_over.is_empty() {
             let files = count(self.passed_over.len(), "file");
-            let verb = if self.passed_over.len() == 1 { "is" } else { "are" };
-            message(&format!("{files} {verb} skipped because no controller reads them: {}", list(&self.passed_over)));
+            let (verb, them) = if self.passed_over.len() == 1 { ("is", "it") } else { ("are", "them") };
+            message(&format!("{files} {verb} skipped because no controller reads {them}: {}", list(&self.passed_over)));
         }
         for (name, flags) in &self.flags {
             let options: Vec<String> = flags.iter().map(|flag| format!("--controller-arg={flag}")).collect();

@@ -64,6 +64,8 @@ fn named_file_is_always_read() {
     assert_eq!(folder.run(&["check", "a"]).code, 0);
     assert_eq!(folder.run(&["check", "a/package.json"]).code, 1);
     assert_eq!(folder.run(&["check", "a"]).err, "chancery: 2 files are skipped because no controller reads them: a/package.json, a/tsconfig.json\n");
+    let single = folder.run(&["check", "a", "--exclude", "package.json"]);
+    assert_eq!(single.err, "chancery: 1 file is skipped because no controller reads it: a/tsconfig.json\n");
     let excluded = folder.run(&["check", "a", "--exclude", "*.json"]);
     assert_eq!((excluded.code, excluded.err.as_str()), (0, ""));
 }

@@ -68,3 +68,69 @@ fn route_reports_values_that_envoy_rejects() {
         route.err
     );
 }
+
+/// A Gateway with a route to a Service. The input lacks this Service, and has another one.
+const SHOP: &str = "apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: web, namespace: shop}
+spec: {gatewayClassName: eg, listeners: [{name: http, protocol: HTTP, port: 80}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: shop}
+spec:
+  parentRefs: [{name: web}]
+  hostnames: [HOST]
+  rules:
+  - backendRefs: [{name: forgejo-http, port: 3000}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: other, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: forgejo, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: forgejo-web}]
+  timeout: {http: {requestTimeout: 5s}}
+";
+
+#[test]
+fn charts_may_create_missing_services_and_routes() {
+    let shop = SHOP.replace("HOST", "shop.example.com");
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: forgejo, namespace: shop}\nspec: {interval: 1h}\n";
+    let folder = Folder::with(&[("in/shop.yaml", shop.as_str()), ("in/forgejo.yaml", release), ("bare/shop.yaml", shop.as_str())]);
+    let bare = folder.run(&["check", "bare"]);
+    assert!(bare.code == 1 && bare.out.contains("error[route-unresolved]"), "{}", bare.out);
+    let run = folder.run(&["check", "in"]);
+    assert_eq!(run.code, 0, "{}", run.out);
+    for missing in ["Service `forgejo-http`", "HTTPRoute `forgejo-web`"] {
+        let notice = format!("the {missing} (shop) is not in the input; HelmRelease `forgejo` (shop) may create it");
+        assert!(run.out.contains(&notice), "{}", run.out);
+    }
+    assert!(!run.out.contains("warning["), "{}", run.out);
+    let whole = folder.run(&["check", "--missing", "error", "in"]);
+    assert!(whole.out.contains("error[route-unresolved]") && whole.out.contains("warning[policy-without-target]"), "{}", whole.out);
+    // The name of a written Service is probably meant.
+    folder.write("in/shop.yaml", shop.replace("name: other", "name: forgejo-htp").as_bytes());
+    assert!(folder.run(&["check", "in"]).out.contains("error[route-unresolved]"));
+}
+
+#[test]
+fn unsubstituted_variables_are_reported_once() {
+    let shop =
+        SHOP.replace("HOST", "'${APP}.${DOMAIN}', '${DOMAIN}'").replace("name: web, namespace", "name: web, annotations: {a: '${APP}'}, namespace");
+    let folder = Folder::with(&[("shop.yaml", shop.as_str())]);
+    let run = folder.run(&["check", "shop.yaml"]);
+    let message = "variables such as `${APP}` are not substituted, so Kubernetes refuses this value and 1 more";
+    assert_eq!(run.out.matches("are not substituted").count(), 1, "{}", run.out);
+    assert!(run.out.contains(message) && run.out.contains("envsubst < FILE"), "{}", run.out);
+    assert!(!run.out.contains("must match"), "{}", run.out);
+}

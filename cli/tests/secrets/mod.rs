@@ -291,6 +291,18 @@ fn credentials_are_written_where_a_person_wants_them() {
 }
 
 #[test]
+fn redaction_keeps_file_names_of_places() {
+    let text = OTHER.replace("service: o", "service: operator/operator, add_request_headers: {x-token: {value: operator}}");
+    let folder = Folder::with(&[("operator/in.yaml", text.as_str())]);
+    let run = folder.run(&["check", "operator"]);
+    let place = run.out.lines().find_map(|line| line.trim_start().strip_prefix("--> ")).expect("a place").to_owned();
+    assert!(place.starts_with("operator/in.yaml:"), "{}", run.out);
+    let explained = folder.run(&["explain", &place, "operator"]);
+    assert_eq!(explained.code, 0, "{}", all(&explained));
+    assert!(!explained.out.contains("operator/operator"), "the value itself stays hidden: {}", explained.out);
+}
+
+#[test]
 fn input_without_resources_is_refused_unless_allowed() {
     let folder = Folder::with(&[("empty.yaml", ""), ("comments.yaml", "# nothing\n---\n"), ("list.yaml", "apiVersion: v1\nkind: List\nitems: []\n")]);
     let piped = folder.run_with(&["check", "-"], &[], "");

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use chancery_base::compilation::{Assumptions, Dialect, Missing, Options, ReferencedObject};
 use chancery_base::diagnostic::{Diagnostic, Place, codes, join_alike};
 use chancery_base::read::{AssumedObject, DocumentCache, ReadOptions};
-use chancery_base::resource::{ObjectId, Objects, ResourceKey, nearest, provided_secrets};
+use chancery_base::resource::{Installers, ObjectId, Objects, ResourceKey, nearest, provided_secrets};
 use chancery_text::{Entry, Node, Value};
 
 /// Adds the objects that are assumed to exist, and notices about them; many alike notices are joined.
@@ -43,6 +43,10 @@ fn next(
         by_key.entry(wanted.key.clone()).or_default().push(wanted);
     }
     let provided = if assumptions.assumes_provided() { provided_secrets(objects.iter()) } else { BTreeMap::new() };
+    // A whole cluster has all Services.
+    let is_partial = assumptions.for_other_kinds() != Missing::Error;
+    let installers = if is_partial { Installers::of(objects.iter()) } else { Installers::default() };
+    let assumed: BTreeSet<&ResourceKey> = objects.assumed().map(|object| &object.key).collect();
     // One decision per kind, except for Secrets that are generated from other objects. An object that refers to its own kind is no sign that the
     // input contains all of them.
     let mut kinds: BTreeMap<Kinds, bool> = BTreeMap::new();
@@ -56,6 +60,16 @@ fn next(
             wanted.iter_mut().for_each(|one| one.notice = Some(format!("the {key} is not in the input; {} makes it", maker.key)));
             return true;
         }
+        if is_service(key)
+            && let Some(maker) = installers.maker_of(key)
+        {
+            wanted.iter_mut().for_each(|one| one.notice = Some(format!("the {key} is not in the input; {maker}")));
+            return true;
+        }
+        // The endpoints of an assumed Service, even if other Services have endpoints in the input.
+        if is_partial && is_endpoints(key) && assumed.contains(&ResourceKey { group: "".into(), kind: "Service".into(), ..key.clone() }) {
+            return true;
+        }
         let Some(first) = wanted.first() else { return false };
         let none = BTreeSet::new();
         let from = referring.get(first.kinds).unwrap_or(&none);
@@ -66,6 +80,14 @@ fn next(
         *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects, from)) && !is_misspelt()
     });
     by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()
+}
+
+fn is_service(key: &ResourceKey) -> bool {
+    key.group.is_empty() && key.kind == "Service"
+}
+
+fn is_endpoints(key: &ResourceKey) -> bool {
+    matches!((&*key.group, &*key.kind), ("", "Endpoints") | ("discovery.k8s.io", "EndpointSlice"))
 }
 
 /// The kinds that are treated as one kind.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use chancery_base::compilation::{Claim, Dialect, Options};
 use chancery_base::diagnostic::{Diagnostic, Place, codes};
 use chancery_base::read::{self, DocumentCache, ReadOptions};
-use chancery_base::resource::{Inputs, Object, Objects, ResourceKey, makes_secret, nearest};
+use chancery_base::resource::{Inputs, Object, Objects, ResourceKey, installs, makes_secret, nearest};
 use chancery_text::{Node, series};
 use core::ops::Range;
 use memchr::memmem::{self, Finder};
@@ -262,8 +262,8 @@ impl ClaimMemory {
     }
 }
 
-/// Whether a file that the user did not name contains an object that one of these dialects reads, or that is certainly meant for one. A folder also
-/// contains other programs' files, whose problems are not reported.
+/// Whether a file that the user did not name contains an object that one of these dialects reads, or that is certainly meant for one, or an object
+/// that makes an operator create Secrets or Services. A folder also contains other programs' files, whose problems are not reported.
 ///
 /// `asked` is the dialect that the user chose, if any. A dialect without claims accepts every file then.
 pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'static Dialect]) -> bool {
@@ -280,7 +280,8 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
         return false;
     }
     let (objects, _) = read::read(&Inputs::one("", text), &read_options, &mut DocumentCache::new());
-    objects.iter().any(|object| makes_secret(&object.key) || known().any(|dialect| dialect.reads(&object.key) || is_meant_for(dialect, &object.key)))
+    let creates = |key: &ResourceKey| makes_secret(key) || installs(key);
+    objects.iter().any(|object| creates(&object.key) || known().any(|dialect| dialect.reads(&object.key) || is_meant_for(dialect, &object.key)))
 }
 
 /// Whether the kind belongs to the dialect except for an error in its group: missing, misspelt, or with a prefix.

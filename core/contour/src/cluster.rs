@@ -223,7 +223,13 @@ impl<'a> Cluster<'a> {
             }
             if let Some((holder, _)) = object.parent {
                 if file != Some(&object.key.kind) {
-                    ledger.set(object.id, State::Ignored(Why::UnknownKind, "Contour does not read configuration in annotations".into()));
+                    let is_file = objects.get(holder).is_some_and(|holder| *holder.key.kind == *"ConfigMap");
+                    let why = if is_file {
+                        "Contour does not read this ConfigMap; --contour-namespace names the namespace of the ConfigMap that it reads"
+                    } else {
+                        "Contour does not read configuration in annotations"
+                    };
+                    ledger.set(object.id, State::Ignored(Why::UnknownKind, why.into()));
                     continue;
                 }
                 cluster.files.insert(holder, object);

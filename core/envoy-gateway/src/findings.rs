@@ -11,6 +11,7 @@ use super::load::resources::{From, To};
 use super::options::Options;
 use super::status::{Condition, Conditions};
 use super::traps;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,6 +28,8 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
         Some(found) => _ = sink.report(found),
         None => refused(class, "GatewayClass", loaded.class, loaded.class.spec().field("parametersRef"), sink),
     }
+    // The ListenerSets with a finding about one of their listeners.
+    let mut reported = BTreeSet::new();
     for gateway in t.gateways.iter().chain(&t.failed) {
         if !refused_parameters(&gateway.conditions, t, gateway, sink) {
             refused(&gateway.conditions, "Gateway", gateway.object, gateway.object.spec(), sink);
@@ -40,12 +43,17 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
             if let Some(condition) = wrong {
                 let message = format!("the listener `{}` does not work as written: {}", listener.name, describe(condition));
                 let found = finding(&codes::LISTENER_REFUSED, message, object, listener.at);
+                reported.extend(listener.set);
                 sink.report(if listener.is_ready() { found } else { disabling(found, object, listener.at) });
             }
         }
         without_http2(t, gateway, sink);
     }
-    for set in &t.listener_sets {
+    for (place, set) in t.listener_sets.iter().enumerate() {
+        // The listener's finding has the reason.
+        if reported.contains(&place) && set.conditions.get("Accepted").is_some_and(|condition| condition.reason == "ListenersNotValid") {
+            continue;
+        }
         refused(&set.conditions, "ListenerSet", set.object, set.object.spec().field("parentRef"), sink);
     }
     routes(t, sink);

@@ -34,8 +34,8 @@ const FIELDS: &[Field] = &[
     ("", ".backendSettings.retry.numAttemptsPerPriority", OF_ROUTES),
 ];
 
-const OF_PODS: &str = "it configures the pods of the proxies";
-const OF_LIMITS: &str = "the rate limit service gets it, and Envoy asks that service";
+const OF_PODS: &str = "Envoy Gateway only configures pods with such fields";
+const OF_LIMITS: &str = "the rate limit service counts the requests, and Envoy asks that service";
 const OF_ROUTES: &str = "only routes have this setting, not services that filters call";
 const OF_BACKENDS: &str = "a Backend has its own ports";
 

@@ -36,8 +36,9 @@ use crate::diagnostic::Diagnostic;
 use crate::ir::appgw::Gateway as AppGateway;
 use crate::ir::nginx::Nginx;
 use crate::ir::{Ir, SecretReference};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, may_be_value};
 use crate::resource::{Inputs, ObjectId, Objects};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
@@ -167,11 +168,18 @@ impl Compilation {
         (mem::take(&mut self.inputs), mem::take(&mut self.objects), of_sides)
     }
 
-    /// The redactor for outputs without key material.
+    /// The redactor for outputs without key material. Names of files stay, and so do words that name an object, its namespace or its kind: every
+    /// output shows them.
     pub fn redactor(&self) -> Redactor {
         let of_options: Vec<Str> = self.sides.iter().flat_map(|side| side.options.credentials()).collect();
         let of_objects = self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str());
-        Redactor::new(of_objects.chain(of_options.iter().map(Str::as_str)))
+        let mut values: BTreeSet<&str> = of_objects.chain(of_options.iter().map(Str::as_str)).collect();
+        for key in self.objects.iter().map(|object| &object.key) {
+            for name in [Some(&key.name), key.namespace.as_ref(), Some(&key.kind)].into_iter().flatten().filter(|name| !may_be_value(name)) {
+                values.remove(name.as_str());
+            }
+        }
+        Redactor::new(values).with_files(self.inputs.inputs.iter().map(|input| input.name.clone()))
     }
 
     pub fn sides(&self) -> impl ExactSizeIterator<Item = SideRef<'_>> + Clone {

@@ -245,9 +245,9 @@ impl Decoder<'_> {
         let mut kept = if is_other { take_secrets_within(root) } else { take_secrets(root, self.secret || unnamed) };
         if kept.is_secret && !aliased.is_empty() {
             // An alias copies a value that is also written elsewhere, perhaps outside a Secret. The values that a Secret may show are still in the
-            // tree.
+            // tree, such as a name.
             let mut shown = Vec::new();
-            self.aliased(root, false, &mut shown);
+            self.aliased(root, true, &mut shown);
             let shown: BTreeSet<Str> = shown.into_iter().collect();
             kept.credentials.extend(aliased.into_iter().filter(|value| !shown.contains(value)));
         }
@@ -273,14 +273,17 @@ impl Decoder<'_> {
         }
     }
 
-    /// Strings that aliases copy.
+    /// Strings that aliases copy, except names of a secret store's entries.
     fn aliased(&self, node: &Node, below: bool, found: &mut Vec<Str>) {
         let is_alias = || self.document.spans.get(node.id).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
         let below = below || is_alias();
         match &node.value {
             Value::String(value) if below => found.push(value.clone()),
             Value::Array(items) => items.iter().for_each(|item| self.aliased(item, below, found)),
-            Value::Object(object) => object.iter().for_each(|entry| self.aliased(&entry.value, below, found)),
+            Value::Object(object) => {
+                let entries = object.iter().filter(|entry| !redact::refers_to_store(&entry.key));
+                entries.for_each(|entry| self.aliased(&entry.value, below, found));
+            }
             _ => {}
         }
     }
@@ -289,6 +292,8 @@ impl Decoder<'_> {
     fn lost_anchors(&self, node: &Node, aliases: &Aliases<'_>, found: &mut Vec<Str>) {
         let place = self.document.spans.get(node.id).map(|span| span.value);
         match &node.value {
+            // A plain name with an unused anchor is still a name.
+            Value::String(value) if redact::is_name(value) && !redact::may_be_value(value) => {}
             Value::String(value) if aliases.behind_name(value) || place.is_some_and(|place| aliases.lost(place, value)) => found.push(value.clone()),
             Value::Array(items) => items.iter().for_each(|item| self.lost_anchors(item, aliases, found)),
             Value::Object(object) => object.iter().for_each(|entry| self.lost_anchors(&entry.value, aliases, found)),

@@ -2,11 +2,12 @@
 //!
 //! Text and trees share these rules; see `cover` and `secret_objects`.
 
-use super::value::misplaced_keys;
+use super::opaque::is_opaque;
+use super::value::{is_credential, misplaced_keys};
 use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_line_of_header, is_match_of_header, is_qualifier, is_sensitive_flag,
-    is_sensitive_header, is_sensitive_key, is_sensitive_query, is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header,
-    sets_headers, split_key,
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_line_of_header, is_match_of_header, is_part_of_reference, is_qualifier,
+    is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_sensitive_query, is_value_of_header, may_be_token, names_client, names_headers,
+    names_sensitive_header, refers_to_secret, refers_to_store, sets_headers, split_key,
 };
 
 /// The match of a header or query parameter in Envoy's messages.
@@ -35,6 +36,8 @@ pub(super) struct Context {
     in_qualifier: bool,
     /// Below a key for the names of cookies.
     names_cookies: bool,
+    /// Below a reference to a secret store.
+    in_store: bool,
 }
 
 impl Context {
@@ -55,6 +58,7 @@ impl Context {
             in_access: holds_access(key),
             in_qualifier: is_qualifier(key),
             names_cookies: key == "cookieNames",
+            in_store: self.in_store || refers_to_store(key),
         }
     }
 
@@ -73,6 +77,8 @@ pub(super) struct Fields {
     of_client: bool,
     /// One is a password, whose user is in `data`.
     of_pair: bool,
+    /// One names a Secret.
+    of_reference: bool,
 }
 
 impl Fields {
@@ -82,6 +88,7 @@ impl Fields {
         self.of_header |= names_sensitive_header(key, value) || is_session();
         self.of_client |= names_client(key);
         self.of_pair |= key == "password";
+        self.of_reference |= refers_to_secret(key) && value.is_none_or(|value| !value.trim_matches(['"', '\'']).is_empty());
     }
 }
 
@@ -91,6 +98,11 @@ pub(super) fn is_credential_field(at: Context, fields: Fields, key: &str, value:
     let name = bare_key(name);
     // A section of a policy's rules has the name of a header.
     let is_section = || key == "authorization" && value.is_none();
+    // The key of a Secret or of a secret store is a name, unless a typing error put a value there.
+    let is_named = at.in_store || fields.of_reference && is_part_of_reference(key);
+    if is_named && value.is_some_and(|value| !is_opaque(value) && !is_credential(value)) {
+        return false;
+    }
     at.in_tokens
         || (is_sensitive_key(key) || name.len() < key.len() && is_sensitive_key(name)) && !at.names_cookies && !is_section()
         || name == "key" && at.in_qualifier

@@ -39,7 +39,7 @@ pub(super) struct NeighbourSecrets {
 }
 
 /// Finds the hidden ranges of a document.
-pub(super) fn cover(text: &str, offset: u32, beside: NeighbourSecrets, depth: u32) -> Covered {
+pub(super) fn cover(text: &str, offset: u32, beside: NeighbourSecrets, placement: Placement, depth: u32) -> Covered {
     let document = parse(text, &Limits::default());
     let unread = document.problems.iter().any(|problem| {
         use ProblemKind as P;
@@ -48,7 +48,7 @@ pub(super) fn cover(text: &str, offset: u32, beside: NeighbourSecrets, depth: u3
             P::Syntax | P::Ignored | P::NonStringKey | P::Tab | P::ControlCharacter | P::Template | P::TooDeep | P::TooLarge | P::AliasBomb
         )
     });
-    let mut cover = Cover::new(text, &document, depth);
+    let mut cover = Cover::new(text, &document, placement, depth);
     let mut is_secret = document.root.as_ref().is_some_and(|root| cover.document(root, beside.before));
     cover.comments_that_give();
     cover.lost_anchors();
@@ -57,11 +57,13 @@ pub(super) fn cover(text: &str, offset: u32, beside: NeighbourSecrets, depth: u3
     }
     let mut hidden = cover.hidden;
     if unread || has_duplicate_kind(&document, text) {
-        is_secret |= beside.before || beside.next || lines::is_secret(text);
+        is_secret |= beside.before || beside.next || is_secret_text(text, placement);
         let ranges = if is_secret { lines::all_but_keys(text) } else { lines::given(text) };
         hidden.extend(ranges.into_iter().map(|range| Hidden { range, form: Form::Loose }));
     }
-    if opaque::may_be_credentials(&document, text, is_secret || !hidden.is_empty()) {
+    // A program's file that holds one credential may hold another one under an unknown key.
+    let is_file_with_credentials = placement == Placement::Embedded && !hidden.is_empty() && !lines::declares_kind(text);
+    if is_file_with_credentials || opaque::may_be_credentials(&document, text, is_secret || !hidden.is_empty()) {
         hidden.extend(opaque::words(text).map(|range| Hidden { range, form: Form::Loose }));
     }
     hidden.sort_by_key(|hidden| (hidden.range.start, core::cmp::Reverse(hidden.range.end)));
@@ -86,17 +88,18 @@ pub(super) struct Cover<'a> {
     /// The tree's strings by node.
     pub(super) strings: BTreeMap<NodeId, &'a Str>,
     aliases: Aliases<'a>,
+    placement: Placement,
     /// The remaining depth for embedded texts.
     depth: u32,
 }
 
 impl<'a> Cover<'a> {
-    fn new(text: &'a str, document: &'a Document, depth: u32) -> Self {
+    fn new(text: &'a str, document: &'a Document, placement: Placement, depth: u32) -> Self {
         let mut strings = BTreeMap::new();
         if let Some(root) = &document.root {
             gather(root, &mut strings);
         }
-        Self { text, document, hidden: Vec::new(), strings, aliases: Aliases::new(text, &document.spans), depth }
+        Self { text, document, hidden: Vec::new(), strings, aliases: Aliases::new(text, &document.spans), placement, depth }
     }
 
     pub(super) fn spans(&self) -> &'a Spans {
@@ -130,7 +133,7 @@ impl<'a> Cover<'a> {
         };
         // The rest of a Secret after a stray `---` does not declare a kind.
         let rest_of_secret = !object.contains_key("kind") && (after_secret || self.has_packed_comment());
-        if rest_of_secret || may_be_secret(object, Placement::Whole) {
+        if rest_of_secret || may_be_secret(object, self.placement) {
             self.secret(root, whole);
             return true;
         }
@@ -147,7 +150,7 @@ impl<'a> Cover<'a> {
     fn items(&mut self, items: &[Node]) -> bool {
         let mut any = false;
         for (at, item) in items.iter().enumerate() {
-            match item.as_object().is_some_and(|object| may_be_secret(object, Placement::Whole)) {
+            match item.as_object().is_some_and(|object| may_be_secret(object, self.placement)) {
                 true => {
                     any = true;
                     // Text that a typing error cut off follows the item.
@@ -530,6 +533,11 @@ fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
     }
 }
 
+/// Whether text that cannot be parsed may be a Secret.
+fn is_secret_text(text: &str, placement: Placement) -> bool {
+    if placement == Placement::Embedded { lines::is_marked_secret(text) } else { lines::is_secret(text) }
+}
+
 /// The hidden ranges of an embedded text: objects are examined by their tree, other text by its lines.
 pub(super) fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
     let mut hidden = Vec::new();
@@ -537,7 +545,7 @@ pub(super) fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
     for chunk in split(content) {
         let text = chunk.range.slice(content);
         let document = parse(text, &Limits::default());
-        let may_be_secret = lines::is_secret(text);
+        let may_be_secret = is_secret_text(text, Placement::Embedded);
         // Readable parts of a broken text may have moved.
         if may_be_secret && (document.root.is_none() || !document.problems.is_empty()) {
             hidden.extend(lines::all_but_keys(text).into_iter().map(|range| range.shifted(chunk.range.start)));
@@ -546,7 +554,8 @@ pub(super) fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
             continue;
         }
         if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || may_be_secret {
-            hidden.extend(cover(text, chunk.range.start, NeighbourSecrets::default(), depth).hidden.into_iter().map(|hidden| hidden.range));
+            let covered = cover(text, chunk.range.start, NeighbourSecrets::default(), Placement::Embedded, depth);
+            hidden.extend(covered.hidden.into_iter().map(|hidden| hidden.range));
         } else {
             hidden.extend(lines::given(text).into_iter().map(|range| range.shifted(chunk.range.start)));
         }

@@ -96,6 +96,22 @@ pub fn is_secret(text: &str) -> bool {
     kinds == 0 && (section || packed) || section && other && packed
 }
 
+/// Whether unparsable text in a string has the marks of a Secret. A key that names a credential is none: programs' files have such keys too.
+pub(super) fn is_marked_secret(text: &str) -> bool {
+    let (mut section, mut packed) = (false, false);
+    for line in lines(text) {
+        let value = word(line.value.slice(text));
+        let key = line.key.unwrap_or_default();
+        let is_kind = is_near(key, "kind", 2) && is_secret_kind(value) && line.indent <= OF_ITEMS;
+        if is_kind || words(line.bare).any(is_text_section) {
+            return true;
+        }
+        section |= is_section(key);
+        packed |= has_packed(value) || is_credential(value);
+    }
+    section && packed
+}
+
 /// Whether comments contain a commented-out Secret.
 pub(super) fn comments_are_secret(text: &str) -> bool {
     let is_kind = |line: &Line<'_>| line.key.is_some_and(|key| is_near(key, "kind", 2)) && line.indent <= OF_ITEMS;
@@ -210,7 +226,10 @@ pub(super) fn given(text: &str) -> Vec<TextRange> {
             continue;
         }
         if below.is_some_and(|depth| line.indent > depth) {
-            hidden.push(whole);
+            // A switch or a bracket is not the value.
+            if !names_location(word(line.value.slice(text))) {
+                hidden.push(whole);
+            }
             continue;
         }
         below = None;

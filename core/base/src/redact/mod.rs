@@ -33,11 +33,12 @@ pub use anchors::Aliases;
 use chancery_text::{Document, ProblemKind, TextRange};
 pub use lines::is_secret as may_be_secret;
 pub use message::REDACTED;
-pub use opaque::opaque_words;
+pub use opaque::{is_opaque as may_be_value, opaque_words};
 pub use redaction_map::{Quotes, RedactionMap};
 pub use redactor::Redactor;
 pub use secret_objects::{TakenSecrets, credentials_of, is_name, may_hold_secret, take_secrets, take_secrets_within};
 pub use stand_in::blank_panic;
+pub use words::refers_to_store;
 
 /// Whether a document declares its kind twice. The tree contains the last one, but the first may have been meant.
 pub fn has_duplicate_kind(document: &Document, text: &str) -> bool {

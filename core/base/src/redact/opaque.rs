@@ -65,8 +65,8 @@ fn runs(text: &str, is_of_run: fn(char) -> bool) -> impl Iterator<Item = TextRan
     })
 }
 
-/// Whether a text contains an opaque word.
-pub(super) fn is_opaque(text: &str) -> bool {
+/// Whether a text contains an opaque word. A typing error may have moved a value to a name.
+pub fn is_opaque(text: &str) -> bool {
     words(text).next().is_some()
 }
 

@@ -8,8 +8,10 @@ use chancery_text::{Node, Object, Value};
 /// The placement of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {
-    /// A document, an item of a `List`, or a document in a string.
+    /// A document, or an item of a `List`.
     Whole,
+    /// A document in a string of another object. Without a kind it is nearly always a program's own file.
+    Embedded,
     /// A part of another object.
     Part,
 }
@@ -47,7 +49,7 @@ pub(super) fn stray_sections(root: &Node) -> impl Iterator<Item = &Node> {
 pub(super) fn may_be_secret(object: &Object, placement: Placement) -> bool {
     // Consul's config entries capitalize it.
     let kind = object.get("kind").or_else(|| object.get("Kind"));
-    let is_whole = placement == Placement::Whole;
+    let is_whole = placement != Placement::Part;
     if let Some(kind) = kind.and_then(Node::as_str).filter(|kind| !kind.is_empty()) {
         if is_secret_kind(kind) {
             // A reference to a Secret has only names.
@@ -71,8 +73,18 @@ pub(super) fn may_be_secret(object: &Object, placement: Placement) -> bool {
             is_text_section(name) && (rest.is_some() || entry.value.as_object().is_some())
         });
     }
+    if placement == Placement::Embedded {
+        return is_secret_without_kind(object);
+    }
     let is_registration = is_registration(object);
     object.iter().any(|entry| is_section(&entry.key) || mentions_secret(&entry.key, &entry.value) || holds_values(&entry.value, !is_registration))
+}
+
+/// Whether an embedded object is a Secret that lost its kind: it has a section that only Secrets have, or its parts are those of a Secret. A program's
+/// file may have a password, but its other values are no secrets.
+fn is_secret_without_kind(object: &Object) -> bool {
+    let is_of_kubernetes = object.contains_key("metadata") || object.contains_key("apiVersion");
+    object.iter().any(|entry| is_text_section(&entry.key) || is_of_kubernetes && is_section(&entry.key) || mentions_secret(&entry.key, &entry.value))
 }
 
 /// Whether an object registers services with Consul. It has no kind; its keys name its credentials.

@@ -4,6 +4,7 @@ use super::cover::{Covered, NeighbourSecrets, cover};
 use super::embedded::EMBEDDED;
 use super::lines;
 use super::message::without_hidden;
+use super::placement::Placement;
 use super::stand_in::{Hidden, replace};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -41,7 +42,7 @@ impl RedactionMap {
         Some(covered.get_or_init(|| {
             let before = self.follows_secret(text, at);
             let next = self.covered_alone(text, at + 1).unwrap_or_default();
-            Box::new(cover(range.slice(text), range.start, NeighbourSecrets { before, next }, EMBEDDED))
+            Box::new(cover(range.slice(text), range.start, NeighbourSecrets { before, next }, Placement::Whole, EMBEDDED))
         }))
     }
 
@@ -63,7 +64,7 @@ impl RedactionMap {
     fn covered_alone(&self, text: &str, at: usize) -> Option<bool> {
         let Part { range, alone, .. } = self.documents.get(at)?;
         let (text, known) = (range.slice(text), alone);
-        Some(*known.get_or_init(|| Box::new(cover(text, 0, NeighbourSecrets::default(), 0).is_secret)))
+        Some(*known.get_or_init(|| Box::new(cover(text, 0, NeighbourSecrets::default(), Placement::Whole, 0).is_secret)))
     }
 
     /// The hidden ranges within a range, in order.

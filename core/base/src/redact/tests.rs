@@ -214,3 +214,47 @@ fn parameters_and_patches_hide_credentials() {
     }
     hides_markers("Kind: service-defaults\nEnvoyExtensions: [{Arguments: {Patches: [{Op: add, Path: /a/access_token, Value: MARK0MARK0}]}}]\n", 1);
 }
+
+/// The credentials that stay in the tree of an object.
+fn credentials(text: &str) -> alloc::vec::Vec<chancery_text::Str> {
+    let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
+    super::take_secrets(&mut root, false).credentials
+}
+
+#[test]
+fn program_file_hides_only_credential() {
+    let text = "kind: ConfigMap
+metadata: {name: c}
+data:
+  app.yml: |
+    api_key: !env_var SHOP_API_KEY
+    password: hunter2hunter2
+    naming: {anime: default, series: plex-imdb}
+    key: QzNNNhushhush1
+";
+    assert_eq!(credentials(text), ["hunter2hunter2", "QzNNNhushhush1"], "an unknown key may hold another credential");
+    assert_eq!(masked(text), text.replace("hunter2hunter2", "**************").replace("QzNNNhushhush1", "**************"));
+}
+
+#[test]
+fn names_of_credentials_are_no_secrets() {
+    let texts = [
+        "kind: Release\nspec: {secretKey: api-key, token: GITHUB_TOKEN, client_secret: '{{ .SHOP_SECRET }}', apiKey: '$${SHOP_API_KEY}'}\n",
+        "kind: Release\nspec: {existingSecret: shop, userKey: username, passwordKey: password}\n",
+        "kind: Release\nspec: {tokens: [{name: reader, secretName: shop-reader}]}\n",
+        "kind: Release\nspec: {data: [{remoteRef: {key: shop/credentials, property: password}}], dataFrom: [{extract: {key: /network/shop/token}}]}\n",
+        "kind: Release\nspec: {args: [--key=/certs/server.key, --move-leader]}\n",
+    ];
+    for text in texts {
+        assert_eq!(credentials(text), [] as [&str; 0], "{text}");
+        assert_eq!(masked(text), text);
+    }
+    let given = [
+        ("{existingSecret: shop, secretKey: QzNNNhushhush1, apiKey: q8s7z6x5y4}", ["QzNNNhushhush1", "q8s7z6x5y4"]),
+        ("{existingSecret: '', userKey: hunter, secretKey: hunter2}", ["hunter", "hunter2"]),
+        ("{token: my-secret-token, args: [--token, hunter]}", ["my-secret-token", "hunter"]),
+    ];
+    for (spec, values) in given {
+        assert_eq!(credentials(&alloc::format!("kind: Release\nspec: {spec}\n")), values);
+    }
+}

@@ -128,6 +128,33 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     SENSITIVE_WHOLE.contains(&key.as_str()) || key.len() > 7 && is_near(&key, "privatekey", 2) || SENSITIVE.iter().any(|word| key.ends_with(word))
 }
 
+/// Whether a value names a credential instead of being one: a variable such as `SHOP_API_KEY`, or a Secret's key such as `tls.key`.
+fn names_credential(value: &str) -> bool {
+    let name = value.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let is_word = !name.is_empty() && name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    let is_variable = || name.contains('_') && !name.bytes().any(|byte| byte.is_ascii_lowercase()) && is_sensitive_key(name);
+    let is_key = || {
+        let squeezed = squeezed(name);
+        SENSITIVE_WHOLE.contains(&squeezed.as_str()) || SENSITIVE.contains(&squeezed.as_str())
+    };
+    is_word && (is_variable() || is_key())
+}
+
+/// Whether a field names a Secret, so that its neighbours may name the Secret's keys.
+pub(super) fn refers_to_secret(key: &str) -> bool {
+    matches!(key, "secretName" | "existingSecret" | "secretRef" | "secretKeyRef" | "remoteRef" | "remoteKey" | "secretStoreRef")
+}
+
+/// Whether a field beside a Secret's name only gives a name: of the Secret, or of one of its keys.
+pub(super) fn is_part_of_reference(key: &str) -> bool {
+    matches!(key, "name" | "namespace" | "kind" | "property" | "key" | "userKey" | "secretKey") || refers_to_secret(key) || key.ends_with("SecretKey")
+}
+
+/// Whether everything below a key refers to a secret store: External Secrets Operator reads the values from there.
+pub fn refers_to_store(key: &str) -> bool {
+    matches!(key, "remoteRef" | "dataFrom" | "secretStoreRef" | "secretStoreRefs")
+}
+
 /// Whether a key is the first of two words that name a credential, as in `private key` and `tls: {key: ...}`.
 pub(super) fn is_qualifier(key: &str) -> bool {
     ["private", "api", "access", "secret", "signing", "encryption", "pass", "tls", "ssl"].iter().any(|word| key.eq_ignore_ascii_case(word))
@@ -161,7 +188,8 @@ pub(super) fn is_sensitive_flag(part: &str) -> bool {
     // A typing error may have put something before it, or joined it to the previous word.
     let is_joined = |(at, _): &(usize, &str)| word[..*at].ends_with(|c: char| !c.is_alphanumeric());
     let begins = word.match_indices('-').filter(|found| found.0 == 0 || is_joined(found));
-    begins.map(|(at, _)| word[at..].trim_start_matches('-')).any(is_sensitive_key)
+    let has_value = |flag: &str| flag.split_once('=').is_some_and(|(_, value)| !value.is_empty());
+    begins.map(|(at, _)| word[at..].trim_start_matches('-')).any(|flag| !has_value(flag) && is_sensitive_key(flag))
 }
 
 /// Whether a header's values are credentials by its name.
@@ -269,7 +297,7 @@ pub(super) fn is_match_of_header(key: &str) -> bool {
     MATCHES.iter().any(|known| key.eq_ignore_ascii_case(known))
 }
 
-/// Whether the value of a sensitive key is not a credential itself: empty, a switch, a number, a path, or a place's name.
+/// Whether the value of a sensitive key is not a credential itself: empty, a switch, a number, a path, a template, or a place's name.
 pub(super) fn names_location(value: &str) -> bool {
     let value = value.trim();
     let is_switch = matches!(value, "" | "null" | "~" | "true" | "false" | "yes" | "no" | "on" | "off" | "{}" | "[]");
@@ -277,9 +305,11 @@ pub(super) fn names_location(value: &str) -> bool {
     let is_variable = value.strip_prefix('$').is_some_and(|name| {
         name.starts_with(['{', '(']) || name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     });
+    let is_template = value.starts_with("{{") && value.ends_with("}}") && !value.contains(['"', '\'', '`']);
     let is_command = value.starts_with('%') && value.matches('%').count() > 1;
     let is_number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit());
-    is_switch || is_path || is_number || is_variable || is_command || !value.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+    let is_name = is_switch || is_path || is_number || is_variable || is_template || is_command || names_credential(value);
+    is_name || !value.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
 /// Whether the keys below a key are names of headers or query parameters.

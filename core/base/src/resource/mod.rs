@@ -1,11 +1,13 @@
 //! Defines identity: an object's name and place, and the origin of a value. Does not read objects from text; see `read`.
 
+mod installers;
 mod key;
 mod object;
 mod origin;
 mod provided;
 mod secret;
 
+pub use installers::{Installers, installs};
 pub use key::edit_distance;
 pub use key::{ResourceKey, nearest};
 pub use object::{Content, Input, Inputs, Object, ObjectId, Objects, Source, SourceId};

@@ -433,11 +433,13 @@ pub(crate) fn missing_targets(t: &Translator<'_>, policy: &Admitted<'_>, sink: &
         let message = format!("no {kind} `{name}` of this class in `{}`: the policy {effect}", policy.namespace());
         let near = nearest(name, known.iter().copied()).or(if let [only] = known[..] { Some(only) } else { None });
         let help = match near {
-            Some(near) if is_protection => format!("write `{near}`, which this policy leaves open; the controller reports nothing in the status"),
-            Some(near) => format!("write `{near}`; the controller reports nothing in the status"),
-            None => "name an object of the policy's namespace; the controller reports nothing in the status".to_string(),
+            Some(near) if is_protection => format!("write `{near}`, which this policy leaves open"),
+            Some(near) => format!("write `{near}`"),
+            None => "name an object of the policy's namespace".to_string(),
         };
-        let mut found = finding(&codes::POLICY_WITHOUT_TARGET, message, policy, value_place(target.field("name"))).help(help);
+        let mut found = finding(&codes::POLICY_WITHOUT_TARGET, message, policy, value_place(target.field("name")))
+            .related(Place::Whole, "the controller reports nothing in the status")
+            .help(help);
         if is_protection {
             found.severity = Severity::Error;
         }

@@ -61,7 +61,8 @@ pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes
         say("priority", "HIGH".to_owned());
     }
     if !action.rate_limits.is_empty() {
-        say("rate_limits", format!("{} descriptors", action.rate_limits.len()));
+        let count = action.rate_limits.len();
+        say("rate_limits", format!("{count} {}", if count == 1 { "descriptor" } else { "descriptors" }));
     }
     if let Some(cors) = scopes.cors() {
         let origins: Vec<String> = cors.origins.iter().map(string_words).collect();
@@ -98,16 +99,7 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
         circuit_breakers: Vec::new(),
         settings: balancing_settings,
     };
-    for limits in of.circuit_breakers.iter().flat_map(|breakers| &breakers.thresholds) {
-        let all = [
-            ("connections", limits.max_connections),
-            ("pending requests", limits.max_pending_requests),
-            ("requests", limits.max_requests),
-            ("retries", limits.max_retries),
-        ];
-        let words: Vec<String> = all.iter().filter_map(|(what, limit)| limit.map(|limit| format!("{limit} {what}"))).collect();
-        out.circuit_breakers.push(format!("{}: at most {}", limits.priority().as_str_name(), words.join(", ")));
-    }
+    out.circuit_breakers.extend(of.circuit_breakers.iter().flat_map(|breakers| &breakers.thresholds).map(limits_in_words));
     if let Some(timeout) = &of.connect_timeout {
         out.settings.push(Setting { name: "connect_timeout".to_owned(), value: seconds(timeout) });
     }
@@ -120,6 +112,19 @@ pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
         out.settings.push(Setting { name: "outlier_detection".to_owned(), value });
     }
     out
+}
+
+/// Describes the limits of a circuit breaker.
+fn limits_in_words(of: &pb::cluster::circuit_breakers::Thresholds) -> String {
+    let all = [
+        ("connection", "connections", of.max_connections),
+        ("pending request", "pending requests", of.max_pending_requests),
+        ("request", "requests", of.max_requests),
+        ("retry", "retries", of.max_retries),
+    ];
+    let counted = |(one, many, limit): &(&str, &str, Option<u32>)| limit.map(|limit| format!("{limit} {}", if limit == 1 { one } else { many }));
+    let words: Vec<String> = all.iter().filter_map(counted).collect();
+    format!("{}: at most {}", of.priority().as_str_name(), words.join(", "))
 }
 
 /// The address of an endpoint.
@@ -167,5 +172,16 @@ pub(super) fn listener_name(of: &pb::listener::Listener) -> String {
     match (of.name.as_str(), bound(of)) {
         ("", Some((address, port, _))) => format!("{address}:{port}"),
         (name, _) => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_limits_are_in_the_singular() {
+        let of = pb::cluster::circuit_breakers::Thresholds { max_connections: Some(1), max_retries: Some(2), ..Default::default() };
+        assert_eq!(limits_in_words(&of), "DEFAULT: at most 1 connection, 2 retries");
     }
 }

@@ -35,7 +35,7 @@ mod written;
 pub use connection::{bound, chain_of, is_own, is_tls};
 pub use describe::endpoint_address;
 pub use ending::{Ending, LostShare, RouteShareEnding, SavedRequest, Verdict, percent};
-pub use filters::ANY_PASSWORD;
+pub use filters::{ANY_PASSWORD, host_configures, is_idle, table_configures};
 pub use headers::header_action;
 pub use matcher::parts as fraction;
 pub use matcher::{MatchCondition, conditions_of, path_words, string_matches, string_words};

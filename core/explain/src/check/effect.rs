@@ -26,6 +26,9 @@ const REFERRED: &[&str] =
 /// Registrations of Consul services. A service without a proxy is normal next to others in use, but is reported as a notice.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
+/// The relation of a route to its Gateway or ListenerSet.
+const PARENT: &str = "parent";
+
 /// Whether a resource has no effect because it is meant for another controller.
 fn is_for_another(row: &LedgerRow) -> bool {
     [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()))
@@ -98,11 +101,17 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
         return Vec::new();
     }
     let ids: HashSet<ObjectId> = without_effect.iter().map(|row| row.object).collect();
-    let referrers: HashMap<ObjectId, ObjectId> =
-        references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).filter(|(_, from)| ids.contains(from)).collect();
+    let references = references(side);
+    let resolved = || references.iter().filter_map(|of| Some((*of.to.as_ref().ok()?, of)));
+    let referrers: HashMap<ObjectId, ObjectId> = resolved().map(|(to, of)| (to, of.from)).filter(|(_, from)| ids.contains(from)).collect();
+    // The parents of routes that have no effect and are reported themselves.
+    let is_reported = |id: &ObjectId| ids.contains(id) && side.objects().get(*id).is_some_and(|object| known.contains(&object.key));
+    let parents: HashMap<ObjectId, ObjectId> =
+        resolved().filter(|(to, of)| of.relation == PARENT && is_reported(to)).map(|(to, of)| (of.from, to)).collect();
     let is_part = side.diagnostics().chain(found).any(|finding| finding.code == &codes::NO_LISTENER && finding.severity == Severity::Notice);
     let input = Input { side, nothing, only_others, is_part };
-    silent.into_iter().map(|(row, object)| input.finding(row, object, cause(object, &referrers, side))).collect()
+    let parent = |object: &Object| parents.get(&object.id).and_then(|id| side.objects().get(*id));
+    silent.into_iter().map(|(row, object)| input.finding(row, object, cause(object, &referrers, side), parent(object))).collect()
 }
 
 /// Returns the object that refers to this one and has no effect itself, unless the references form a cycle without a single cause.
@@ -119,7 +128,7 @@ fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef
 }
 
 impl Input<'_> {
-    fn finding(&self, row: &LedgerRow, object: &Object, referrer: Option<&Object>) -> Diagnostic {
+    fn finding(&self, row: &LedgerRow, object: &Object, referrer: Option<&Object>, parent: Option<&Object>) -> Diagnostic {
         // If another dialect reads the kind, it has an effect there.
         if row.why == Some(Why::UnknownKind.name()) && !self.only_others && object.parent.is_none() {
             let message = format!("{} is not read by {}", object.key.kind, self.side.dialect().controller);
@@ -143,7 +152,7 @@ impl Input<'_> {
         let mut finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
         let is_unused = row.why == Some(Why::NeverReferenced.name());
         // The referring object has no effect either, and is the place to look.
-        let follows = referrer.filter(|_| is_unused);
+        let follows = referrer.filter(|_| is_unused).or(parent);
         let is_spare = is_unused && REGISTRATIONS.contains(&&*object.key.kind);
         // A missing listener is reported by itself, and may exist in the cluster.
         let may_be_elsewhere = self.is_part && is_unused && !REFERRED.contains(&&*object.key.kind);
@@ -185,7 +194,10 @@ impl Input<'_> {
         } else if is(Why::UnknownKind) {
             let listing = (self.side.dialect().listing)();
             let known: Vec<&str> = listing.iter().filter(|kind| *object.key.group == *kind.group).map(|kind| kind.name).collect();
-            (!known.is_empty()).then(|| format!("of `{}`, {controller} reads {}", object.key.group, series(&known)))
+            (!known.is_empty()).then(|| match object.key.group.as_str() {
+                "" => format!("of the core group, {controller} reads {}", series(&known)),
+                group => format!("of `{group}`, {controller} reads {}", series(&known)),
+            })
         } else {
             None
         }

@@ -37,6 +37,7 @@ mod stale;
 mod tests;
 mod timing;
 mod unreachable;
+mod variables;
 mod whole;
 
 pub use settle::ANNOTATION;
@@ -129,6 +130,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     reference::secrets_elsewhere(compilation);
     reference::refused_parents(compilation);
     reference::refused_targets(compilation);
+    reference::installed_targets(compilation);
     for at in 0..compilation.sides.len() {
         let mut found = compilation.sides.get_mut(at).map(|side| core::mem::take(&mut side.diagnostics)).unwrap_or_default();
         if let Some(side) = compilation.sides().nth(at) {
@@ -141,6 +143,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     }
     disabled::attach(compilation);
     settle::settle(compilation, policy);
+    variables::join(compilation);
 }
 
 /// Runs the checks for each gateway of a side, and reports each finding once.

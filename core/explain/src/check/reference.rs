@@ -9,9 +9,9 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, State, Why};
+use chancery_base::compilation::{Assumptions, Compilation, Missing, State, Why};
 use chancery_base::diagnostic::{Diagnostic, Place, Related, Severity, codes};
-use chancery_base::resource::{Object, ObjectId, makes_secret, nearest};
+use chancery_base::resource::{Installers, Object, ObjectId, Objects, makes_secret, nearest};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
@@ -143,10 +143,7 @@ pub(super) fn refused_parents(compilation: &mut Compilation) {
 /// Adds to findings about missing objects that the object is in the input, and was refused.
 pub(super) fn refused_targets(compilation: &mut Compilation) {
     let objects = &compilation.objects;
-    let path = |place: &Place| {
-        let Place::Node { object, node, .. } = place else { return None };
-        Some((*object, objects.get(*object)?.path(*node).to_string()))
-    };
+    let path = |place: &Place| path(objects, place);
     // Where references to refused objects are written, by the object with the reference.
     let mut refused: HashMap<ObjectId, Vec<(String, &Object)>> = HashMap::new();
     for (side, reference) in compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference))) {
@@ -158,7 +155,6 @@ pub(super) fn refused_targets(compilation: &mut Compilation) {
     if refused.is_empty() {
         return;
     }
-    let is_at = |place: &str, reference: &str| place.strip_prefix(reference).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let mut found: Vec<(ObjectId, String, &Object)> = Vec::new();
     for finding in compilation.all_diagnostics().filter(|finding| ABSENCES.contains(&finding.code.name)) {
         let Some((from, at)) = path(&finding.place) else { continue };
@@ -181,6 +177,49 @@ pub(super) fn refused_targets(compilation: &mut Compilation) {
     }
 }
 
+/// Lowers findings about policies without a target if a Helm chart or an application in the input may create the target.
+pub(super) fn installed_targets(compilation: &mut Compilation) {
+    const CODE: &str = "policy-without-target";
+    if !compilation.all_diagnostics().any(|finding| finding.code.name == CODE) {
+        return;
+    }
+    let objects = &compilation.objects;
+    let installers = Installers::of(objects.iter());
+    let mut makers: HashMap<(ObjectId, String), String> = HashMap::new();
+    for side in compilation.sides().filter(|side| Assumptions::of(&side.side.options).for_other_kinds() != Missing::Error) {
+        for reference in references(side).into_iter().filter(|reference| reference.to.is_err()) {
+            if let (Some(maker), Some(at)) = (installers.maker_of(&reference.key), path(objects, &Place::origin(reference.at))) {
+                makers.insert(at, format!("the {} is not in the input; {maker}", reference.key));
+            }
+        }
+    }
+    let mut lowered: Vec<(ObjectId, String, String)> = Vec::new();
+    for finding in compilation.all_diagnostics().filter(|finding| finding.code.name == CODE) {
+        let Some((from, at)) = path(objects, &finding.place) else { continue };
+        let found = makers.iter().find(|((other, reference), _)| *other == from && is_at(&at, reference));
+        lowered.extend(found.map(|(_, message)| (from, at, message.clone())));
+    }
+    let said: HashMap<(ObjectId, String), String> = lowered.into_iter().map(|(from, at, message)| ((from, at), message)).collect();
+    for finding in compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.code.name == CODE) {
+        if let Some(message) = path(&compilation.objects, &finding.place).and_then(|at| said.get(&at)) {
+            finding.severity = Severity::Notice;
+            finding.message.clone_from(message);
+            finding.help = Some("render the chart to check the policy with its target".into());
+        }
+    }
+}
+
+/// The object and the path of a field.
+fn path(objects: &Objects, place: &Place) -> Option<(ObjectId, String)> {
+    let Place::Node { object, node, .. } = place else { return None };
+    Some((*object, objects.get(*object)?.path(*node).to_string()))
+}
+
+/// Whether a place is a reference, or in it.
+fn is_at(place: &str, reference: &str) -> bool {
+    place.strip_prefix(reference).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 /// Codes of findings that an object is missing, although it may only have been refused.
 const ABSENCES: [&str; 5] = ["policy-without-target", "unattached-route", "unresolved-service", "invalid-include", "dangling-reference"];
 
@@ -194,10 +233,7 @@ pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
         secrets.entry(&object.key.name).or_insert(object);
     }
     let objects = &compilation.objects;
-    let path = |place: &Place| {
-        let Place::Node { object, node, .. } = place else { return None };
-        Some((*object, objects.get(*object)?.path(*node).to_string()))
-    };
+    let path = |place: &Place| path(objects, place);
     let mut found: HashMap<(ObjectId, String), (Place, &str, String)> = HashMap::new();
     let all = compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference)));
     for (side, reference) in all.filter(|(_, reference)| *reference.key.kind == *"Secret") {

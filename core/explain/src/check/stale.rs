@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Claim, Dialect};
 use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
-use chancery_base::resource::{Object, REDACTED};
+use chancery_base::resource::{Object, REDACTED, installs};
 use chancery_text::{Node, Value, quoted};
 
 /// Removed versions: `apiVersion`, kind (empty: any), the replacement, and the version that removed it.
@@ -76,6 +76,10 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         gone(whole, object);
         if *object.key.kind == *"Ingress" {
             foreign(whole, object);
+        }
+        // A chart interprets its own values.
+        if installs(&object.key) {
+            continue;
         }
         // A Consul definition has neither a version nor a `spec`: the whole object is its specification.
         if let Some(spec) = object.root.get("spec").or_else(|| object.api_version.is_empty().then_some(&object.root)) {

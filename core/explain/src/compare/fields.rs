@@ -1,6 +1,7 @@
 //! Finds fields that differ between two trees, and converts messages to trees. Does not choose the messages.
 
 use super::order::common_ends;
+use super::phrases::phrase;
 use crate::OriginView;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -16,9 +17,9 @@ use core::fmt::Display;
 pub struct FieldChange {
     /// Its path, as `route.timeout`, `spec.headers[0]`, or `http_filters[envoy.filters.http.router]` in a list whose elements have names.
     pub path: String,
-    /// Its value on the first side as JSON; `None` if it is not set there.
+    /// Its value on the first side as JSON, or in words for a common part of Envoy's configuration; `None` if it is not set there.
     pub before: Option<String>,
-    /// Its value on the second side as JSON.
+    /// Its value on the second side, like `before`.
     pub after: Option<String>,
     /// Its origin on the first side.
     pub before_from: Option<OriginView>,
@@ -42,6 +43,22 @@ impl FoundDifference<'_> {
     pub fn change(&self) -> FieldChange {
         let (before, after) = (self.before.map(shown), self.after.map(shown));
         FieldChange { path: self.path.clone(), before, after, before_from: None, after_from: None }
+    }
+
+    /// Shows the values of a field of Envoy's configuration: in words if they differ in words, or else as JSON.
+    pub fn described(&self) -> [Option<String>; 2] {
+        let sides = [self.before, self.after];
+        let words = sides.map(|side| side.map(|node| phrase(&self.path, node)));
+        if words[0] != words[1] && words.iter().all(|words| words.as_ref().is_none_or(Option::is_some)) {
+            return words.map(Option::flatten);
+        }
+        sides.map(|side| side.map(shown))
+    }
+
+    /// The same as a change.
+    pub fn described_change(&self) -> FieldChange {
+        let [before, after] = self.described();
+        FieldChange { before, after, ..self.change() }
     }
 }
 

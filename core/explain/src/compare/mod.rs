@@ -13,6 +13,7 @@ mod issued;
 mod nginx;
 mod order;
 mod parts;
+mod phrases;
 mod protection;
 mod renames;
 mod requests;

@@ -152,7 +152,7 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
                 source.origins(&format!("{}{pointer}", part.pointer)).into_iter().next()
             };
             let [inner_old, inner_new] = &found.pointers;
-            FieldChange { before_from: from(old, before, inner_old), after_from: from(new, after, inner_new), ..found.change() }
+            FieldChange { before_from: from(old, before, inner_old), after_from: from(new, after, inner_new), ..found.described_change() }
         }));
     }
     Change {

@@ -9,6 +9,7 @@
 pub(super) mod access;
 mod browsers;
 mod descriptors;
+mod idle;
 mod limits;
 mod matching;
 mod metadata;
@@ -21,6 +22,7 @@ mod services;
 mod tests;
 mod tokens;
 
+pub use idle::{host_configures, is_idle, table_configures};
 pub(super) use mutations::header_mutations;
 pub(super) use scopes::Scopes;
 pub use tokens::ANY_PASSWORD;

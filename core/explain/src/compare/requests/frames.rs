@@ -4,13 +4,14 @@
 use super::super::fields::{OmittedFields, tree};
 use super::both::Both;
 use super::difference::FieldDifference;
+use super::idle_filters::{self, Users};
 use super::protection;
 use super::reach::clusters_of;
 use super::report::RequestPlace;
 use super::residue::residue;
 use super::work::Work;
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -56,10 +57,82 @@ pub(super) struct Frame<'m> {
 
 /// Adds the differing settings of two messages, as a change of all their requests.
 pub(super) fn compare_settings(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlace, both: &Both) {
+    let mut met = differing_fields(work, &frame);
+    met.extend(differing_clusters(work, &frame));
+    if !met.is_empty() {
+        let simulations = work.simulate(both);
+        work.add(met, place, both, &simulations);
+    }
+}
+
+/// The differing settings of a filter that does nothing by itself, with the domains that use it.
+pub(super) struct IdleChange {
+    pub(super) met: Vec<FieldDifference>,
+    pub(super) domains: Vec<String>,
+}
+
+/// Adds the differing settings of two connection managers as a change of all their requests. Returns the changes of filters that concern only some
+/// hosts.
+pub(super) fn compare_managers(
+    work: &mut Work<'_, '_>,
+    managers: [&HttpConnectionManager; 2],
+    tables: [Option<&RouteConfiguration>; 2],
+    pointers: [String; 2],
+    place: RequestPlace,
+    both: &Both,
+) -> Vec<IdleChange> {
+    const WHAT: &str = "http_connection_manager";
+    let [before, after] = managers;
+    let idle = if tables.iter().all(Option::is_some) { idle_filters::names(managers) } else { BTreeSet::new() };
+    let frame = Frame { what: WHAT, sides: [before, after], without: MANAGER, pointers: pointers.clone() };
+    let mut of_filters: BTreeMap<&str, Vec<FieldDifference>> = BTreeMap::new();
+    let mut met = Vec::new();
+    for of in differing_fields(work, &frame) {
+        match idle_filters::of_field(&of.what, &idle) {
+            Some(name) => of_filters.entry(name).or_default().push(of),
+            None => met.push(of),
+        }
+    }
+    for name in &idle {
+        if let [Some(first), Some(second)] = managers.map(|manager| idle_filters::named(manager, name)) {
+            let frame = Frame { what: WHAT, sides: [first, second], without: &[], pointers: pointers.clone() };
+            let clusters = differing_clusters(work, &frame);
+            if !clusters.is_empty() {
+                of_filters.entry(name).or_default().extend(clusters);
+            }
+        }
+    }
+    let mut changes = Vec::new();
+    for (name, of_filter) in of_filters {
+        let users = match tables {
+            [Some(old), Some(new)] => idle_filters::users(name, [old, new]),
+            _ => Users::AllRequests,
+        };
+        match users {
+            Users::NoRequest => {}
+            Users::AllRequests => met.extend(of_filter),
+            Users::Domains(domains) => changes.push(IdleChange { met: of_filter, domains }),
+        }
+    }
+    let busy = [before, after].map(|manager| idle_filters::without(manager, &idle));
+    met.extend(differing_clusters(work, &Frame { sides: [&busy[0], &busy[1]], ..frame }));
+    if met.iter().any(|of| of.what.starts_with("http_connection_manager.http_filters")) {
+        let trees = [before, after].map(|message| tree(message, MANAGER));
+        met.extend(protection::by_managers(trees.each_ref(), &pointers));
+    }
+    if !met.is_empty() {
+        let simulations = work.simulate(both);
+        work.add(met, place, both, &simulations);
+    }
+    changes
+}
+
+/// Returns the fields in which two messages differ.
+fn differing_fields(work: &Work<'_, '_>, frame: &Frame<'_>) -> Vec<FieldDifference> {
     let Frame { what, sides: [before, after], without, pointers } = frame;
     let same = |a: &str, b: &str| work.same_cluster(a, b);
-    let mut met: Vec<FieldDifference> = residue(before, after, without, &same)
-        .into_iter()
+    let found = residue(*before, *after, without, &same).into_iter();
+    found
         .map(|of| FieldDifference {
             what: format!("{what}.{}", of.path),
             before: of.before,
@@ -67,37 +140,33 @@ pub(super) fn compare_settings(work: &mut Work<'_, '_>, frame: Frame<'_>, place:
             alike: None,
             pointers: [Some(format!("{}{}", pointers[0], of.pointers[0])), Some(format!("{}{}", pointers[1], of.pointers[1]))],
         })
-        .collect();
-    // Clusters that filters and mirrors of both sides use under one name, but with different content.
+        .collect()
+}
+
+/// Returns the clusters that filters and mirrors of both sides use under one name, but with different content.
+fn differing_clusters(work: &mut Work<'_, '_>, frame: &Frame<'_>) -> Vec<FieldDifference> {
+    let Frame { what, sides: [before, after], without, pointers } = frame;
+    if work.changed.is_empty() {
+        return Vec::new();
+    }
     let changed = |message: &dyn AnyMessage| {
         let mut used = BTreeSet::new();
-        if !work.changed.is_empty() {
-            names_in(message, without, &mut |name| {
-                if work.changed.contains(name) {
-                    used.insert(name.to_string());
-                }
-            });
-        }
+        names_in(message, without, &mut |name| {
+            if work.changed.contains(name) {
+                used.insert(name.to_string());
+            }
+        });
         used
     };
-    for name in changed(before).intersection(&changed(after)) {
-        let (first, second) = (work.reach(0, name), work.reach(1, name));
-        met.push(FieldDifference {
-            what: format!("{what}: cluster {name}"),
-            before: Some(first),
-            after: Some(second),
-            alike: None,
-            pointers: pointers.clone().map(Some),
-        });
-    }
-    if met.iter().any(|of| of.what.starts_with("http_connection_manager.http_filters")) {
-        let trees = [before, after].map(|message| tree(message, without));
-        met.extend(protection::by_managers(trees.each_ref(), &pointers));
-    }
-    if !met.is_empty() {
-        let simulations = work.simulate(both);
-        work.add(met, place, both, &simulations);
-    }
+    let shared: Vec<String> = changed(*before).intersection(&changed(*after)).cloned().collect();
+    let difference = |name: &String| FieldDifference {
+        what: format!("{what}: cluster {name}"),
+        before: Some(work.reach(0, name)),
+        after: Some(work.reach(1, name)),
+        alike: None,
+        pointers: pointers.clone().map(Some),
+    };
+    shared.iter().map(difference).collect()
 }
 
 /// For a listener: its chains, and the fields that select connections.

@@ -5,7 +5,7 @@ use super::behaviour;
 use super::both::{Both, scheme_of};
 use super::chains::{self, chains};
 use super::difference::{Relevance, Scene, pointer};
-use super::frames::{self, Frame};
+use super::frames::{self, Frame, IdleChange};
 use super::hosts::{self, PlacedHost};
 use super::place::{self, UNKNOWN_HOST, any_port, witness};
 use super::report::RequestPlace;
@@ -271,7 +271,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
             continue;
         }
         if !work.options.routes_only && framed.insert([old.pointer.clone(), new.pointer.clone()]) {
-            settings(work, [old, new], &links, &blank(link));
+            settings(work, pair, [old, new], &links, &blank(link));
         }
         if let (Some(old), Some(new)) = (old.table, new.table) {
             tables(work, pair, [old, new], &links, &blank);
@@ -389,24 +389,43 @@ fn one_sided<'a>(
 }
 
 /// Compares the settings of filter chains, connection managers and tables.
-fn settings<'a>(work: &mut Work<'_, 'a>, ends: [&End<'_, 'a>; 2], links: &[Link], both: &Both) {
+fn settings<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, ends: [&End<'_, 'a>; 2], links: &[Link], both: &Both) {
     let [old, new] = ends;
     let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
-    let mut show = |frame: Frame<'_>| {
-        let place = RequestPlace { hosts: names.clone(), ..place::of_all(both, &frame.pointers) };
+    let all = |pointers: &[String; 2]| RequestPlace { hosts: names.clone(), ..place::of_all(both, pointers) };
+    let show = |work: &mut Work<'_, 'a>, frame: Frame<'_>| {
+        let place = all(&frame.pointers);
         frames::compare_settings(work, frame, place, both);
     };
     let chains = [old.chain, new.chain].map(frames::chain);
     let pointers = [old.pointer.clone(), new.pointer.clone()];
-    show(Frame { what: "filter_chain", sides: [&chains[0], &chains[1]], without: &[], pointers });
+    show(work, Frame { what: "filter_chain", sides: [&chains[0], &chains[1]], without: &[], pointers });
     if let (Some((before, first)), Some((after, second))) = (&old.manager, &new.manager) {
         let pointers = [before.clone(), after.clone()];
-        show(Frame { what: "http_connection_manager", sides: [*first, *second], without: frames::MANAGER, pointers });
+        let tables = [old.table, new.table].map(|table| table.map(|table| table.config));
+        let place = all(&pointers);
+        for change in frames::compare_managers(work, [*first, *second], tables, pointers, place, both) {
+            idle_change(work, pair, change, both, [before, after]);
+        }
     }
     if let (Some(before), Some(after)) = (old.table, new.table) {
         let pointers = [before.pointer.clone(), after.pointer.clone()];
-        show(Frame { what: "route_config", sides: [before.config, after.config], without: frames::TABLE, pointers });
+        show(work, Frame { what: "route_config", sides: [before.config, after.config], without: frames::TABLE, pointers });
     }
+}
+
+/// Reports a changed filter for the hosts that use it.
+fn idle_change<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, change: IdleChange, both: &Both, managers: [&String; 2]) {
+    let mut shown = both.clone();
+    if let Some(domain) = change.domains.iter().min_by_key(|domain| domain.contains('*')) {
+        shown.request.authority = witness(domain, any_port(both.ports));
+        name_host(work, pair, &mut shown);
+    }
+    let simulations = work.simulate(&shown);
+    let scheme = work.has_tls.then(|| scheme_of(&shown.request));
+    let pointers = managers.map(Clone::clone);
+    let place = RequestPlace { scheme, hosts: change.domains, path: Some("/*".to_owned()), ..place::of_all(&shown, &pointers) };
+    work.add(change.met, place, &shown, &simulations);
 }
 
 /// Compares the hosts that two route tables distinguish.

@@ -21,6 +21,7 @@ mod conditions;
 mod difference;
 mod frames;
 mod hosts;
+mod idle_filters;
 mod listeners;
 mod paths;
 mod place;

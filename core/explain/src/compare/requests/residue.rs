@@ -1,6 +1,6 @@
 //! Finds the fields in which two messages differ, except names and statistics. Does not choose the messages.
 
-use super::super::fields::{OmittedFields, differences, shown, tree};
+use super::super::fields::{OmittedFields, differences, tree};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::any::AnyMessage;
@@ -39,6 +39,9 @@ pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, without: 
     let found = differences(&a, &b).into_iter().filter(|found| !is_ignored(&found.pointers[0]));
     let found = found.filter(|found| !matches!((text(found.before), text(found.after)), (Some(a), Some(b)) if same(&a, &b)));
     found
-        .map(|found| Residue { before: found.before.map(shown), after: found.after.map(shown), path: found.path, pointers: found.pointers })
+        .map(|found| {
+            let [before, after] = found.described();
+            Residue { before, after, path: found.path, pointers: found.pointers }
+        })
         .collect()
 }

@@ -498,3 +498,39 @@ fn removed_virtual_host_keeps_its_host_name() {
     reported.sort_unstable();
     assert_eq!(reported, [("*/check/*", "http://elsewhere.invalid/check/"), ("a.org/*", "http://a.org/")], "{found:#?}");
 }
+
+#[test]
+fn idle_filter_changes_only_hosts_using_it() {
+    use pb::hcm::{HttpFilter, http_filter::ConfigType};
+    use pb::http_filter::rbac::v3::{Rbac, RbacPerRoute};
+    let rules = || Rbac { rules: Some(pb::rbac::Rbac::default()), ..Rbac::default() };
+    let side = |filter: Option<(Rbac, bool)>, of_host: Option<Rbac>| {
+        let mut used = host("a.org", Vec::from([route("/", "one", 3)]));
+        let of_host = of_host.map(|rbac| ("rbac".to_owned(), pb::Any::pack(RbacPerRoute { rbac: Some(rbac) })));
+        used.typed_per_filter_config = of_host.into_iter().collect();
+        let mut config = config(Vec::from([used, host("b.org", Vec::from([route("/", "two", 3)]))]));
+        let table = config.connection_managers().next().and_then(|(_, manager)| manager.route_specifier.clone());
+        let router = HttpFilter { name: "envoy.filters.http.router".to_owned(), ..HttpFilter::default() };
+        let filters = filter.map(|(rbac, disabled)| HttpFilter {
+            name: "rbac".to_owned(),
+            config_type: Some(ConfigType::TypedConfig(pb::Any::pack(rbac))),
+            disabled,
+            ..HttpFilter::default()
+        });
+        let manager = HttpConnectionManager {
+            route_specifier: table,
+            http_filters: filters.into_iter().chain([router]).collect(),
+            ..HttpConnectionManager::default()
+        };
+        let filter = &mut config.listeners[0].message.filter_chains[0].filters[0];
+        filter.config_type = Some(pb::listener::filter::ConfigType::TypedConfig(pb::Any::pack(manager)));
+        config
+    };
+    let changed = |old: &EnvoyConfig, new: &EnvoyConfig| compared(old, new).changes.into_iter().map(|of| of.requests).collect::<Vec<_>>();
+    let none: [&str; 0] = [];
+    for idle in [(Rbac::default(), false), (rules(), true)] {
+        assert_eq!(changed(&side(None, None), &side(Some(idle.clone()), None)), none, "no route uses the filter");
+        assert_eq!(changed(&side(None, Some(rules())), &side(Some(idle), Some(rules()))), ["a.org/*"]);
+    }
+    assert_eq!(changed(&side(None, None), &side(Some((rules(), false)), None)), ["all on port 8080"]);
+}
