@@ -168,15 +168,20 @@ impl Compilation {
         (mem::take(&mut self.inputs), mem::take(&mut self.objects), of_sides)
     }
 
-    /// The redactor for outputs without key material. Names of files stay, and so do words that name an object, its namespace or its kind: every
-    /// output shows them.
+    /// The redactor for outputs without key material. Names of files stay, and so do words that name an object, its namespace or its kind, or are
+    /// parts of such a name: every output shows them.
     pub fn redactor(&self) -> Redactor {
         let of_options: Vec<Str> = self.sides.iter().flat_map(|side| side.options.credentials()).collect();
         let of_objects = self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str());
         let mut values: BTreeSet<&str> = of_objects.chain(of_options.iter().map(Str::as_str)).collect();
         for key in self.objects.iter().map(|object| &object.key) {
-            for name in [Some(&key.name), key.namespace.as_ref(), Some(&key.kind)].into_iter().flatten().filter(|name| !may_be_value(name)) {
-                values.remove(name.as_str());
+            if values.is_empty() {
+                break;
+            }
+            for name in [Some(&key.name), key.namespace.as_ref(), Some(&key.kind)].into_iter().flatten() {
+                for part in parts_of_name(name).filter(|part| !may_be_value(part)) {
+                    values.remove(part);
+                }
             }
         }
         Redactor::new(values).with_files(self.inputs.inputs.iter().map(|input| input.name.clone()))
@@ -369,5 +374,28 @@ impl core::fmt::Display for GatewayId {
 impl Failure {
     pub fn new(stage: impl Into<Str>, error: impl Into<String>) -> Self {
         Self { stage: stage.into(), error: error.into() }
+    }
+}
+
+/// A name and its parts between hyphens and dots, also several parts together, as in `shop` and `shop-api` of `shop-api-web`.
+fn parts_of_name(name: &str) -> impl Iterator<Item = &str> {
+    const MOST: usize = 8;
+    let is_mark = |c: char| matches!(c, '-' | '.');
+    let starts = core::iter::once(0).chain(name.match_indices(is_mark).map(|(at, _)| at + 1)).take(MOST);
+    starts.flat_map(move |start| {
+        let ends = name.match_indices(is_mark).map(|(at, _)| at).chain([name.len()]).filter(move |end| *end > start).take(MOST);
+        ends.map(move |end| &name[start..end])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts_of_name;
+
+    #[test]
+    fn names_have_parts() {
+        let mut parts: Vec<&str> = parts_of_name("shop-api.web").collect();
+        parts.sort_unstable();
+        assert_eq!(parts, ["api", "api.web", "shop", "shop-api", "shop-api.web", "web"]);
     }
 }
