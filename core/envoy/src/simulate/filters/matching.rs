@@ -86,7 +86,7 @@ pub(super) fn reads_client(tree: &pb::tree::Matcher) -> bool {
     any
 }
 
-/// The ranges of addresses for which a tree chooses this kind of action, if its rules read nothing but the client's address.
+/// The ranges of addresses where a tree chooses this kind of action, if its rules read nothing but the client's address.
 pub(super) fn ranges<'m>(tree: &'m pb::tree::Matcher, is_chosen: impl Fn(&'m pb::Any) -> bool) -> Option<Vec<String>> {
     let Some(MatcherType::MatcherList(list)) = &tree.matcher_type else { return None };
     let mut out = Vec::new();
