@@ -340,7 +340,11 @@ impl RouteText<'_> {
         let _ = writeln!(self.out, "\n{} {}", self.style.green("→"), plain(&format!("routes: {} of {of} tried", simulation.tried.len())));
         // A route that fails only by its path is the normal case, and the least useful.
         let near = |tried: &&simulate::TriedRoute| {
-            !tried.failed.as_ref().is_some_and(|failed| matches!(failed.matcher.as_str(), "prefix" | "path" | "path_separated_prefix"))
+            tried.failed.as_ref().is_none_or(|failed| {
+                let is_path = matches!(failed.matcher.as_str(), "prefix" | "path" | "path_separated_prefix");
+                let differs_by_slash = failed.seen.as_ref().is_some_and(|seen| seen.trim_end_matches('/') == failed.expected.trim_end_matches('/'));
+                !is_path || differs_by_slash
+            })
         };
         let shown: Vec<&simulate::TriedRoute> = if self.all || before.len() <= MOST {
             before.iter().collect()
@@ -351,7 +355,9 @@ impl RouteText<'_> {
         };
         if shown.len() < before.len() {
             let hidden = before.len() - shown.len();
-            self.dim(&format!("{} before it did not match; --all shows them", count(hidden, if shown.is_empty() { "route" } else { "more route" })));
+            let hidden = count(hidden, if shown.is_empty() { "route" } else { "more route" });
+            let before = if last.is_some() { " before it" } else { "" };
+            self.dim(&format!("{hidden}{before} did not match; -v shows them"));
         }
         self.all_tried(&shown);
         if let Some(last) = last {

@@ -94,7 +94,7 @@ pub fn mapping_to_http_proxy(config: &Config) -> Conversion {
         let host = ["hostname", "host"].into_iter().find_map(|name| field(resource, name)?.as_str()).unwrap_or("*");
         let served = served_hosts(config, host);
         if served.is_empty() {
-            let message = format!("an HTTPProxy needs a host, and `{host}` is no host: set `virtualhost.fqdn`");
+            let message = format!("an HTTPProxy needs a host, and `{host}` is not a host: set `virtualhost.fqdn`");
             out.note(&resource.key, None, message);
             hosts.entry(Str::new(host)).or_default().push(Entry { resource, target });
             continue;

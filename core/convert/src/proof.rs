@@ -71,7 +71,7 @@ pub fn proof(original: &Compilation, conversion: &Conversion, options: &Options)
     for refused in second.sides.iter().flat_map(|side| &side.answers.refused) {
         requests
             .limits
-            .push(format!("The API server refuses what {} {} was converted to, which serves no request.", refused.key.kind, refused.key.name));
+            .push(format!("The API server refuses the conversion of {} `{}`, so it serves no request.", refused.key.kind, refused.key.name));
     }
     if how.routes_only {
         requests.limits.push("Settings of listeners, connections and clusters, and what filters do, were not compared.".into());

@@ -391,6 +391,7 @@ fn parts_of_name(name: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::parts_of_name;
+    use alloc::vec::Vec;
 
     #[test]
     fn names_have_parts() {

@@ -70,7 +70,9 @@ pub(super) fn detect(manager: &HttpConnectionManager, request: &Request, headers
     }
     by_extensions(manager, request, headers).unwrap_or_else(|| {
         let client = before_end(headers, trusted);
-        Detected::new(client, by_hops(client, trusted))
+        // Without extensions, hops and header there is nothing to explain.
+        let is_plain = trusted == 0 && headers.first("x-forwarded-for").is_none();
+        Detected::new(client, if is_plain { FROM_CONNECTION.to_owned() } else { by_hops(client, trusted) })
     })
 }
 

@@ -21,7 +21,7 @@ pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
     if stage.share(policy.enabled, true) != Share::All {
         return Verdict::passes("is switched off");
     }
-    let idle = || Verdict::passes("would answer a preflight request of a browser; this is none");
+    let idle = || Verdict::passes("answers only preflight requests of browsers");
     let is_preflight = stage.request.method == "OPTIONS" && stage.header("access-control-request-method").is_some_and(|method| !method.is_empty());
     let Some(origin) = stage.header("origin").filter(|origin| !origin.is_empty() && is_preflight) else { return idle() };
     let allowed = policy.origins.iter().any(|matcher| takes(matcher, "*") || takes(matcher, origin));

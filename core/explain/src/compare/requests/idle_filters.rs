@@ -20,7 +20,7 @@ pub(super) enum Users {
 }
 
 /// Returns the names of filters that do nothing by themselves on either side.
-pub(super) fn names<'m>(managers: [&'m HttpConnectionManager; 2]) -> BTreeSet<&'m str> {
+pub(super) fn names(managers: [&HttpConnectionManager; 2]) -> BTreeSet<&str> {
     let filters = || managers.into_iter().flat_map(|manager| &manager.http_filters);
     let busy: BTreeSet<&str> = filters().filter(|filter| !is_idle(filter)).map(|filter| filter.name.as_str()).collect();
     filters().map(|filter| filter.name.as_str()).filter(|name| !busy.contains(name)).collect()
