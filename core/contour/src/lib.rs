@@ -61,8 +61,6 @@ pub const LANGUAGE: Language = Language {
         Claim::Field("contour.yaml", ""),
         Claim::SharedAnnotation("projectcontour.io/"),
         Claim::SharedVersion("gateway.networking.k8s.io/"),
-        // Contour serves Ingresses without a class; the other controllers need one.
-        Claim::SharedVersion("networking.k8s.io/"),
     ],
 };
 

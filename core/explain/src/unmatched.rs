@@ -7,6 +7,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::compilation::SideRef;
+use chancery_base::diagnostic::{Diagnostic, Severity};
 use chancery_base::resource::edit_distance;
 use chancery_envoy::config::{EnvoyConfig, managers_of};
 use chancery_envoy::emit::pb;
@@ -177,7 +178,11 @@ pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Posit
     }
     let fails = simulation.outcome == Outcome::DirectResponse && simulation.status.is_some_and(|status| status >= 500);
     let mut all = findings_of(&report.origins, "route", fails, side, positions);
-    if report.policies.is_empty() {
+    let is_of_policy = |found: &Diagnostic| {
+        let resource = found.resource.as_ref().filter(|_| found.severity != Severity::Notice).map(ResourceRef::from);
+        resource.is_some_and(|resource| report.policies.iter().any(|policy| policy.resource == resource))
+    };
+    if report.policies.is_empty() || !side.diagnostics().any(is_of_policy) {
         return all;
     }
     let of_policy = |finding: &Finding| {

@@ -211,13 +211,23 @@ fn decide(tree: &pb::tree::Matcher, input: MatchInput<'_, '_>) -> Decision {
         Some(Action::Allow) => Decision::Allows(format!("{}{of_client}", by(rule, "allows"))),
         Some(Action::Deny) => Decision::Denies(format!("{}{of_client}", by(rule, "denies"))),
         Some(Action::Log) => Decision::Logs,
-        None => Decision::Depends(match matching::ranges(tree, |config| action_of(config) == Some(Action::Allow)) {
-            Some(ranges) if input.client.is_none() && !ranges.is_empty() => format!("the client address is in {}", ranges.join(" or ")),
-            _ => match matching::ranges(tree, |config| action_of(config) == Some(Action::Deny)) {
-                Some(ranges) if input.client.is_none() && !ranges.is_empty() => format!("the client address is not in {}", ranges.join(" or ")),
-                _ => format!("its rules about {} allow it", matching::unknowns(tree, input)),
-            },
-        }),
+        None => {
+            let default = matching::default_action(tree).and_then(action_of);
+            let ranges = |rules: Action| {
+                let ranges = matching::ranges(tree, |config| action_of(config) == Some(rules)).filter(|ranges| !ranges.is_empty());
+                ranges.filter(|_| input.client.is_none()).map(|ranges| ranges.join(" or "))
+            };
+            let (allowed, denied) = match default {
+                Some(Action::Deny) | None => (ranges(Action::Allow), None),
+                Some(Action::Allow) => (None, ranges(Action::Deny)),
+                Some(Action::Log) => (None, None),
+            };
+            Decision::Depends(match (allowed, denied) {
+                (Some(ranges), _) => format!("the client address is in {ranges}"),
+                (None, Some(ranges)) => format!("the client address is not in {ranges}"),
+                (None, None) => format!("its rules about {} allow it", matching::unknowns(tree, input)),
+            })
+        }
     }
 }
 

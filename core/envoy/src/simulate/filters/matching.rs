@@ -48,12 +48,18 @@ pub(super) enum Found<'m> {
 pub(super) fn find<'m>(tree: &'m pb::tree::Matcher, input: MatchInput<'_, '_>) -> Found<'m> {
     match within(tree, input, DEPTH) {
         Found::Action { config, rule } => {
-            let default = tree.on_no_match.as_ref().and_then(|on| on.on_match.as_ref());
-            let is_default =
-                matches!(default, Some(on_match::OnMatch::Action(of)) if of.typed_config.as_ref().is_some_and(|of| core::ptr::eq(of, config)));
+            let is_default = default_action(tree).is_some_and(|of| core::ptr::eq(of, config));
             Found::Action { config, rule: rule.filter(|_| !is_default) }
         }
         found => found,
+    }
+}
+
+/// The action of a tree if none of its rules matches.
+pub(super) fn default_action(tree: &pb::tree::Matcher) -> Option<&pb::Any> {
+    match tree.on_no_match.as_ref()?.on_match.as_ref()? {
+        on_match::OnMatch::Action(action) => action.typed_config.as_ref(),
+        on_match::OnMatch::Matcher(_) => None,
     }
 }
 
