@@ -291,6 +291,20 @@ fn credentials_are_written_where_a_person_wants_them() {
 }
 
 #[test]
+fn word_of_name_is_hidden_only_as_setting() {
+    let output = |document: &str| {
+        let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: warehouse-api, namespace: default}\nspec: {ports: [{port: 80}]}\n";
+        let text = format!("{}{service}---\n{document}", OTHER.replace("service: o", "service: warehouse-api"));
+        let folder = Folder::with(&[("in.yaml", text.as_str())]);
+        all(&folder.run(&["compile", "--output", "envoy", "in.yaml"]))
+    };
+    let data = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {ACCESS_KEY: warehouse}\n";
+    assert!(output(data).contains("warehouse-api"), "no output copies the value");
+    let setting = OTHER.replace("service: o", "service: other, add_request_headers: {x-token: {value: warehouse}}").replace("name: o", "name: p");
+    assert!(!output(&setting).contains("warehouse"), "Envoy gets the value");
+}
+
+#[test]
 fn redaction_keeps_file_names_of_places() {
     let text = OTHER.replace("service: o", "service: operator/operator, add_request_headers: {x-token: {value: operator}}");
     let folder = Folder::with(&[("operator/in.yaml", text.as_str())]);

@@ -37,7 +37,7 @@ use crate::ir::appgw::Gateway as AppGateway;
 use crate::ir::nginx::Nginx;
 use crate::ir::{Ir, SecretReference};
 use crate::redact::{Redactor, may_be_value};
-use crate::resource::{Inputs, ObjectId, Objects};
+use crate::resource::{Inputs, Object, ObjectId, Objects, ResourceKey};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -168,12 +168,19 @@ impl Compilation {
         (mem::take(&mut self.inputs), mem::take(&mut self.objects), of_sides)
     }
 
-    /// The redactor for outputs without key material. Names of files stay, and so do words that name an object, its namespace or its kind, or are
-    /// parts of such a name: every output shows them.
+    /// The redactor for outputs without key material. Names of files stay. Words of ConfigMaps, Secrets and objects that no dialect reads stay if they
+    /// name an object, its namespace or its kind, or are parts of such a name: every output shows them. No output copies a word of these objects as a
+    /// setting. Credentials in objects that become settings are always removed.
     pub fn redactor(&self) -> Redactor {
         let of_options: Vec<Str> = self.sides.iter().flat_map(|side| side.options.credentials()).collect();
-        let of_objects = self.objects.iter().flat_map(|object| &object.credentials).map(|value| value.expose().as_str());
-        let mut values: BTreeSet<&str> = of_objects.chain(of_options.iter().map(Str::as_str)).collect();
+        let is_data = |key: &ResourceKey| key.group.is_empty() && matches!(key.kind.as_str(), "ConfigMap" | "Secret");
+        let is_setting = |object: &Object| !is_data(&object.key) && self.sides.iter().any(|side| side.dialect.reads(&object.key));
+        let mut settings: BTreeSet<&str> = of_options.iter().map(Str::as_str).collect();
+        let mut values: BTreeSet<&str> = BTreeSet::new();
+        for object in self.objects.iter() {
+            let credentials = object.credentials.iter().map(|value| value.expose().as_str());
+            if is_setting(object) { settings.extend(credentials) } else { values.extend(credentials) }
+        }
         for key in self.objects.iter().map(|object| &object.key) {
             if values.is_empty() {
                 break;
@@ -184,6 +191,7 @@ impl Compilation {
                 }
             }
         }
+        values.extend(settings);
         Redactor::new(values).with_files(self.inputs.inputs.iter().map(|input| input.name.clone()))
     }
 
