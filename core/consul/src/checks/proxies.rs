@@ -203,7 +203,7 @@ const EVERYWHERE: [&str; 3] = ["", "0.0.0.0", "::"];
 
 /// Checks ports of services, of upstreams and of exposed paths, on the agent's node.
 fn ports(mesh: &mut Mesh<'_>) {
-    // Services with other addresses run on other machines, or in other network namespaces.
+    // A service with an address that is not the node's runs on another machine, or in another network namespace.
     let mut all: BTreeMap<(Str, i64), BTreeMap<Str, Listening<'_>>> = BTreeMap::new();
     let state = mesh.state;
     let mut add = |mesh: &mut Mesh<'_>, machine: &Str, host: Str, port: i64, new: Listening<'_>| {
@@ -235,7 +235,8 @@ fn ports(mesh: &mut Mesh<'_>) {
     for instance in state.here().filter(|instance| instance.local) {
         let object = instance.object;
         let host = if instance.address.is_empty() { instance.node.address.clone() } else { instance.address.clone() };
-        let machine = host.clone();
+        let is_local = |host: &str| EVERYWHERE.contains(&host) || host.starts_with("127.") || host == "::1";
+        let machine = if is_local(&host) { instance.node.address.clone() } else { host.clone() };
         add(mesh, &machine, host, instance.port, Listening { what: format!("`{}`", instance.id), at: instance.tree.get("Port"), object });
         for upstream in instance.proxy.get("Upstreams").items() {
             let port = upstream.get("LocalBindPort");

@@ -68,6 +68,21 @@ fn data_missing_in_api_is_reported_if_needed() {
 }
 
 #[test]
+fn only_ports_of_one_machine_collide() {
+    let upstream = |name: &str, address: &str| {
+        format!(
+            "service: {{name: {name}, port: 80, {address}connect: {{sidecar_service: {{{address}port: 2000{}, proxy: {{upstreams: \
+             [{{destination_name: api, local_bind_port: 9191}}]}}}}}}}}",
+            name.len()
+        )
+    };
+    let collisions = |one: &str, other: &str| found("local-port-collision", &[AGENT, &upstream("web", one), &upstream("shop", other)]).len();
+    assert_eq!(collisions("", ""), 2, "the port of the services, and of the upstreams");
+    assert_eq!(collisions("address: 127.0.0.1, ", ""), 2);
+    assert_eq!(collisions("address: 10.0.0.3, ", "address: 10.0.0.6, "), 0);
+}
+
+#[test]
 fn service_is_found_by_names_in_entries() {
     let circle = ["{Kind: service-resolver, Name: a, Redirect: {Service: b}}", "{Kind: service-resolver, Name: b, Redirect: {Service: a}}"];
     let web = "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: a, local_bind_port: 9191}]}}}}";
