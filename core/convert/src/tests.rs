@@ -91,6 +91,16 @@ fn invalid_http_proxy_is_not_converted() {
 }
 
 #[test]
+fn host_with_tls_redirects_to_https() {
+    let proxies = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: shop, namespace: shop}\nspec:\n  virtualhost: {fqdn: shop.example.com, tls: {secretName: x}}\n  routes: [{conditions: [{header: {name: Content-Type, contains: application/grpc+x}}], services: [{name: web, port: 80}]}]\n";
+    let text = http_proxy_to_gateway(side(&run(CONTOUR, proxies, &["--missing=assume"]))).yaml();
+    let redirect = text.find("name: shop-to-https").map(|at| &text[at..]).expect("a route");
+    assert!(redirect.contains("sectionName: http-shop-example-com"), "{text}");
+    assert!(text.contains("- name: http-shop-example-com\n    port: 80\n    protocol: HTTP\n    hostname: shop.example.com"), "{text}");
+    assert!(text.contains(r"value: .*application/grpc\+x.*"), "{text}");
+}
+
+#[test]
 fn includes_become_routes_with_all_conditions() {
     let conversion = http_proxy_to_gateway(side(&run(CONTOUR, PROXIES, &[])));
     let text = conversion.yaml();
