@@ -296,12 +296,12 @@ fn word_of_name_is_hidden_only_as_setting() {
         let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: warehouse-api, namespace: default}\nspec: {ports: [{port: 80}]}\n";
         let text = format!("{}{service}---\n{document}", OTHER.replace("service: o", "service: warehouse-api"));
         let folder = Folder::with(&[("in.yaml", text.as_str())]);
-        all(&folder.run(&["compile", "--output", "envoy", "in.yaml"]))
+        all(&folder.run(&["compile", "--output", "config", "in.yaml"]))
     };
     let data = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {ACCESS_KEY: warehouse}\n";
     assert!(output(data).contains("warehouse-api"), "no output copies the value");
     let setting = OTHER.replace("service: o", "service: other, add_request_headers: {x-token: {value: warehouse}}").replace("name: o", "name: p");
-    assert!(!output(&setting).contains("warehouse"), "Envoy gets the value");
+    assert!(!output(&setting).contains("warehouse"), "the configuration has the value");
 }
 
 #[test]

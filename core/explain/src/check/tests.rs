@@ -610,13 +610,6 @@ fn found_alone(text: &str) -> Vec<(&'static str, Severity)> {
 }
 
 #[test]
-fn ignored_proxy_with_assumed_secret_is_reported() {
-    let proxy = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p, annotations: {kubernetes.io/ingress.class: internal}}\nspec: {virtualhost: {fqdn: a.example.com, tls: {secretName: x}}, routes: [{services: [{name: web, port: 80}]}]}\n";
-    let found = found_alone(proxy);
-    assert!(found.contains(&("assumed-secret", Severity::Notice)) && found.contains(&("no-effect", Severity::Warning)), "{found:?}");
-}
-
-#[test]
 fn only_foreign_ingress_is_a_warning() {
     let ingress = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {ingressClassName: haproxy, defaultBackend: {service: {name: web, port: {number: 80}}}}\n";
     let severity = |text: &str| found_alone(text).into_iter().find(|(code, _)| *code == "class-not-ours").map(|(_, severity)| severity);

@@ -33,3 +33,10 @@ spec:
     assert!(matches!(&found("other", "")[..], [(Severity::Warning, _)]));
     assert!(found("nginx", "ingressClassName: nginx").is_empty());
 }
+
+#[test]
+fn ignored_proxy_with_assumed_secret_is_reported() {
+    let proxy = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p, annotations: {kubernetes.io/ingress.class: internal}}\nspec: {virtualhost: {fqdn: a.example.com, tls: {secretName: x}}, routes: [{services: [{name: web, port: 80}]}]}\n";
+    let found = super::found_alone(proxy);
+    assert!(found.contains(&("assumed-secret", Severity::Notice)) && found.contains(&("no-effect", Severity::Warning)), "{found:?}");
+}
